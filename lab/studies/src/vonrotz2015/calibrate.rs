@@ -3,7 +3,7 @@
 //! Values that CCNx 0.8.2 and NS3-DCE imply are fixed. Scenario 2, and scenarios 1 and 3 at other distances, have no part in it.
 use super::axis::{Scenario, TIMERS, axis, network, rto, spec};
 use super::scenario::{Size, scenario};
-use super::setup::{CAPTURES, LAST, PIPELINES, RADIOS, Setup};
+use super::setup::{AT_ONCE, CAPTURES, LAST, PIPELINES, RADIOS, Setup};
 use crate::calibration::Calibration;
 use recoup_lab::calibrate::{Deviation, Measure, Round, Target};
 
@@ -44,7 +44,7 @@ fn space() -> String {
     // Fields that are the same for all stand with the radio.
     let radio = |radio| {
         let setup = setup(radio);
-        (radio, setup.content() + &setup.time() + &setup.medium())
+        (radio, setup.content() + AT_ONCE + &setup.medium())
     };
     let pipeline = |pipeline| (pipeline, Setup { pipeline, ..setup(RADIOS[0]) }.consumer());
     let capture = |capture| (capture, Setup { capture, ..setup(RADIOS[0]) }.reception());
@@ -105,21 +105,29 @@ pub(super) fn calibration() -> Calibration {
         rounds: ROUNDS,
         about: ABOUT,
         drawn: ("radio", "pipeline"),
-        frozen: None,
+        frozen: Some(include_str!("calibration.toml")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::vonrotz2015::setup::NAMED;
+    use super::*;
+    use crate::study::Scale;
+    use crate::vonrotz2015::scenario::experiments;
 
     #[test]
-    fn base_network_is_the_kept_choice() {
-        let kept = include_str!("../../../../docs/studies/vonrotz2015/calibration/chosen.toml");
-        for (name, value) in
-            [("radio", NAMED.radio), ("pipeline", NAMED.pipeline), ("capture", NAMED.capture)]
-        {
-            assert!(kept.contains(&format!("\"{name}\" = \"{value}\"\n")), "{name}");
+    fn base_network_is_the_frozen_choice() {
+        let all = experiments(Scale::Check);
+        let networks = |name| all.iter().find(|it| it.name == name).unwrap().networks();
+        let base = [networks("one-trace"), networks("side")].concat();
+        let labels = TIMERS.map(|timer| format!("timer={timer}, hops=3, setup=assumed"));
+        let labels = labels.into_iter().chain(["timer=TCP RTO, hops=5, setup=assumed".to_owned()]);
+        let chosen = calibration().chosen();
+        assert_eq!(chosen.len(), TIMERS.len() + 1);
+        for (stage, label) in chosen.into_iter().zip(labels) {
+            let (_, base) = base.iter().find(|(own, _)| *own == label).unwrap();
+            let chosen = stage.scenario().unwrap().network(1).unwrap();
+            assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{label}");
         }
     }
 }

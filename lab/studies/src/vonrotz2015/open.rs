@@ -1,9 +1,7 @@
 //! Parameters that the paper and its tools leave open, changed one at a time.
 use super::axis::{Scenario, TIMERS, axis, hops, sides, timers};
 use super::scenario::{Size, TRACE, followed, scenario, seeds};
-use super::setup::{
-    ALL_SENSED, CAPTURES, EARLIER, NAMED, NO_CAPTURE, PROCESSINGS, SEGMENTS, Setup,
-};
+use super::setup::{CAPTURES, FIRST, NAMED, SEGMENTS, Setup};
 use crate::study::{Experiment, Scale};
 use std::sync::LazyLock;
 
@@ -23,50 +21,26 @@ enum Change {
     Setup(Setup),
     /// Fields of the scenario.
     Fields(&'static str),
-    /// The set-up of earlier results.
-    Earlier,
 }
 
-/// The radios of single changes. At 54 Mbit/s nothing arrives, so that nothing could be judged.
-const OTHER_RADIOS: [&str; 4] =
-    ["6 Mbit/s, hidden", "24 Mbit/s, hidden", "6 Mbit/s, sensed", "24 Mbit/s, sensed"];
-/// The pipelines of single changes.
-const OTHER_PIPELINES: [&str; 3] = ["4", "8", "16"];
+/// The radios of single changes.
+const OTHER_RADIOS: [&str; 3] = ["2 Mbit/s, hidden", "24 Mbit/s, hidden", "6 Mbit/s, sensed"];
+/// The pipeline of a single change.
+const OTHER_PIPELINE: &str = "8";
 
 /// All single changes.
 pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let setup = |parameter, value, setup| Open { parameter, value, change: Change::Setup(setup) };
-    let mut all = vec![
-        setup("nothing", "everything as chosen", NAMED),
-        Open {
-            parameter: "everything",
-            value: "the set-up of 22 November",
-            change: Change::Earlier,
-        },
-    ];
-    for radio in OTHER_RADIOS.into_iter().filter(|it| *it != NAMED.radio) {
-        all.push(setup("rate, and carrier-sense range", radio, Setup { radio, ..NAMED }));
-    }
-    for pipeline in OTHER_PIPELINES.into_iter().filter(|it| *it != NAMED.pipeline) {
-        all.push(setup("pipeline", pipeline, Setup { pipeline, ..NAMED }));
-    }
+    let mut all = vec![setup("nothing", "everything as chosen", NAMED)];
+    all.extend(OTHER_RADIOS.map(|radio| setup(RADIO, radio, Setup { radio, ..NAMED })));
+    all.push(setup("pipeline", OTHER_PIPELINE, Setup { pipeline: OTHER_PIPELINE, ..NAMED }));
     for capture in CAPTURES.into_iter().filter(|it| *it != NAMED.capture) {
         all.push(setup("capture", capture, Setup { capture, ..NAMED }));
     }
     for segment in SEGMENTS.into_iter().filter(|it| *it != NAMED.segment) {
         all.push(setup("content of a segment", segment, Setup { segment, ..NAMED }));
     }
-    for processing in PROCESSINGS.into_iter().filter(|it| *it != NAMED.processing) {
-        all.push(setup(
-            "time of a node for each packet",
-            processing,
-            Setup { processing, ..NAMED },
-        ));
-    }
-    // Losses at two hops as in the paper, and nearly none.
-    all.push(setup(ALL_OF_IT, "6 Mbit/s, hidden, 8", HIDDEN));
-    let sensed = Setup { radio: ALL_SENSED, ..NAMED };
-    all.push(setup(ALL_OF_IT, "24 Mbit/s, all sensed, 10", sensed));
+    all.push(setup(ALL_OF_IT, "24 Mbit/s, sensed, 10, 5 dB", FIRST));
     all.extend(FIELDS.into_iter().map(|(parameter, value, fields)| Open {
         parameter,
         value,
@@ -75,19 +49,17 @@ pub(super) static OPEN: LazyLock<Vec<Open>> = LazyLock::new(|| {
     all
 });
 
-/// A slow radio whose nodes do not sense those two hops away.
-pub(super) const HIDDEN: Setup =
-    Setup { radio: "6 Mbit/s, hidden", pipeline: "8", capture: NO_CAPTURE, ..NAMED };
-
+/// Name of the parameter for rate and distances.
+const RADIO: &str = "rate, and carrier-sense range";
 /// Name of the parameter for the queue length of a station.
 const ROOM: &str = "room of a station";
 /// Name of the parameter for the number of tries of an unacknowledged frame.
 const TRIES: &str = "tries of a frame";
 /// Name of the parameter for set-ups in which several things differ.
-const ALL_OF_IT: &str = "radio, and pipeline";
+const ALL_OF_IT: &str = "radio, pipeline and capture";
 
 /// Parameters outside of a set-up.
-const FIELDS: [(&str, &str, &str); 13] = [
+const FIELDS: [(&str, &str, &str); 6] = [
     (
         "what the pipeline counts",
         "Interests in flight",
@@ -95,24 +67,13 @@ const FIELDS: [(&str, &str, &str); 13] = [
     ),
     ("RTS/CTS", "before every frame", r#""wifi.rts" = "1 B""#),
     ("slot", "9 µs", r#""wifi.standard" = "g-short""#),
-    ("error model", "table", r#""wifi.errors" = "table""#),
-    ("MTU", "1500 B", r#""wifi.mtu" = "1500 B""#),
-    ("late Data", "is dropped", r#""node.unsolicited" = "drop""#),
-    ("expired Interests", "are looked for every 200 ms", r#""fetch.rto-check" = "200 ms""#),
     (ROOM, "8 frames", r#""wifi.frames" = 8"#),
-    (TRIES, "3", r#""wifi.tries" = 3"#),
     (TRIES, "4", r#""wifi.tries" = 4"#),
     (
         "a retransmitted Interest",
         "goes on after 10 ms",
         r#""node.suppression" = "same-face-retx(fixed=10ms)""#,
     ),
-    (
-        "a retransmitted Interest",
-        "waits 0.5 s at a node",
-        r#""node.suppression" = "soft-hard(soft=500ms)""#,
-    ),
-    ("a retransmitted Interest", "waits as in NFD", r#""node.suppression" = "same-face-retx""#),
 ];
 
 impl Open {
@@ -130,24 +91,9 @@ impl Open {
         let (setup, more) = match &self.change {
             Change::Setup(setup) => (*setup, ""),
             Change::Fields(fields) => (NAMED, *fields),
-            Change::Earlier => return earlier(scenario),
         };
         let beside = if scenario == Scenario::Sides { sides(&setup, 1) } else { String::new() };
         setup.fields() + &beside + more
-    }
-}
-
-/// The fields of the earlier set-up. In scenario 1, late Data entered the cache of the requester's node only.
-pub(super) fn earlier(scenario: Scenario) -> String {
-    match scenario {
-        Scenario::One => format!(
-            "{EARLIER}\"node.unsolicited\" = \"drop\"\n\"nodes.n1.unsolicited\" = \"admit\"\n"
-        ),
-        Scenario::Row => EARLIER.to_owned(),
-        // Radio and distances are those of 6 Mbit/s with hidden nodes.
-        Scenario::Sides => {
-            EARLIER.to_owned() + &sides(&Setup { radio: "6 Mbit/s, hidden", ..NAMED }, 1)
-        }
     }
 }
 

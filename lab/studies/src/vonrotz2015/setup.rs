@@ -8,7 +8,6 @@ pub(super) struct Setup {
     pub pipeline: &'static str,
     pub capture: &'static str,
     pub segment: &'static str,
-    pub processing: &'static str,
 }
 
 /// Rate, and whether nodes two hops apart sense each other. None of them decodes what the other sends, as the paper
@@ -25,8 +24,6 @@ pub(super) const RADIOS: [&str; 10] = [
     "24 Mbit/s, hidden",
     "ARF, hidden",
 ];
-/// A row so short that all nodes sense all others; not searched.
-pub(super) const ALL_SENSED: &str = "24 Mbit/s, all sensed";
 /// Segments from the lowest missing one to the highest requested one.
 pub(super) const PIPELINES: [&str; 8] = ["4", "5", "6", "7", "8", "10", "12", "16"];
 /// Whether a frame stronger by this much replaces one that has just begun.
@@ -35,9 +32,8 @@ pub(super) const NO_CAPTURE: &str = "off";
 /// Content of a segment, CCNx's first.
 pub(super) const SEGMENTS: [&str; 2] = [BLOCK, "1024 B"];
 const BLOCK: &str = "4096 B";
-/// Processing time of a node for each packet that arrives, NS3-DCE's first.
-pub(super) const PROCESSINGS: [&str; 3] = [AT_ONCE, "5 ms", "20 ms"];
-const AT_ONCE: &str = "0 ms";
+/// NS3-DCE takes no time for a packet.
+pub(super) const AT_ONCE: &str = "\"node.processing\" = \"none\"\n";
 
 /// Bytes of the file: 5 MB, a whole number of segments of either size.
 const FILE: u32 = 5 << 20;
@@ -51,40 +47,24 @@ const HEADER: u32 = 400;
 /// each outer node receives its node of the row only.
 pub(super) const SIDE: [f64; 2] = [395.0, 760.0];
 
-/// The set-up that the first search chose, whose space had no rate below 6 Mbit/s.
-pub(super) const NAMED: Setup = Setup::with_tools("24 Mbit/s, sensed", "10", "5 dB");
-
-/// The set-up of earlier results, as fields of a scenario.
-pub(super) const EARLIER: &str = r#"
-"wifi.rate" = "ofdm-6"
-"wifi.spacing" = "700 m"
-"wifi.mtu" = "1500 B"
-"wifi.errors" = "table"
-"produce.content" = "1024 B"
-"produce.packet" = "1424 B"
-"fetch.last" = 5119
-"fetch.congestion" = "fixed(window=16,accounting=span)"
-"node.processing" = "constant(time=5ms)"
-"node.suppression" = "same-face-retx(fixed=10ms)"
-"#;
+/// The set-up that the second search chose (`calibration.toml`).
+pub(super) const NAMED: Setup = Setup::with_tools("6 Mbit/s, hidden", "16", NO_CAPTURE);
+/// The set-up that the first search chose, whose space had no rate below 6 Mbit/s and no absolute level.
+pub(super) const FIRST: Setup = Setup::with_tools("24 Mbit/s, sensed", "10", "5 dB");
 
 impl Setup {
-    /// A set-up with the segments of CCNx and the processing time of NS3-DCE.
+    /// A set-up with the segments of CCNx.
     pub(super) const fn with_tools(
         radio: &'static str,
         pipeline: &'static str,
         capture: &'static str,
     ) -> Self {
-        Self { radio, pipeline, capture, segment: BLOCK, processing: AT_ONCE }
+        Self { radio, pipeline, capture, segment: BLOCK }
     }
 
     /// Metres between nodes of the row. At 16 dBm frames are decoded, and carriers sensed, up to 787 m.
     pub(super) fn spacing(&self) -> f64 {
-        match self.radio {
-            ALL_SENSED => 150.0,
-            _ if self.is_hidden() => 700.0,
-            _ => 350.0,
-        }
+        if self.is_hidden() { 700.0 } else { 350.0 }
     }
 
     pub(super) fn is_hidden(&self) -> bool {
@@ -93,7 +73,7 @@ impl Setup {
 
     /// The fields of a scenario for this set-up.
     pub(super) fn fields(&self) -> String {
-        self.medium() + &self.reception() + &self.content() + &self.consumer() + &self.time()
+        self.medium() + &self.reception() + &self.content() + &self.consumer() + AT_ONCE
     }
 
     /// Rate and distances.
@@ -128,14 +108,6 @@ impl Setup {
         let mut fields = format!("\"produce.content\" = \"{bytes} B\"\n");
         let _ = writeln!(fields, "\"produce.packet\" = \"{packet} B\"\n\"{LAST}\" = {last}");
         fields
-    }
-
-    /// Processing time of nodes.
-    pub(super) fn time(&self) -> String {
-        match number(self.processing) {
-            0 => "\"node.processing\" = \"none\"\n".to_owned(),
-            millis => format!("\"node.processing\" = \"constant(time={millis}ms)\"\n"),
-        }
     }
 }
 
