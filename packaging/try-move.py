@@ -85,9 +85,15 @@ def run(folder):
         processes.append(process)
         return process
 
+    def size(path):
+        try:
+            return os.stat(path).st_blocks * 512
+        except FileNotFoundError:  # a draft that has been renamed
+            return 0
+
     def arrived():
         parts = (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
-        return max((os.stat(it).st_blocks * 512 for it in parts if "copy" in it), default=0)
+        return max((size(it) for it in parts if "copy" in it), default=0)
 
     try:
         for place in ["one", "two", "router"]:

@@ -70,6 +70,8 @@ use std::time::Duration;
 const MAX_BUFFERED_BYTES: usize = 4 << 20;
 /// The end of a `.part` file that is given up so that its journal fits on a full disk, in bytes.
 const SPARE_BYTES: u64 = 64 << 10;
+/// Longest content that is fetched again if the process is killed before the file has its name, in bytes.
+const SMALL_BYTES: u64 = 64 << 10;
 /// Longest name or verification word in a journal, in bytes.
 const MAX_WORD_BYTES: usize = 32 << 10;
 
@@ -187,6 +189,8 @@ pub struct PartFile {
     pieces: Vec<Piece>,
     buffered_bytes: usize,
     dropped_bytes: u64,
+    /// An earlier process began it, and has left a journal.
+    was_begun: bool,
     state: State,
 }
 
@@ -220,8 +224,10 @@ impl PartFile {
             true => (None, 0),
             false => recovered(&storage, &identity, options.existing)?,
         };
+        let was_begun = journal.is_some();
         let journal = journal.map_or_else(|| begin(&storage, identity, is_new), Ok)?;
         Ok(Self {
+            was_begun,
             target: target.to_owned(),
             keeper: Keeper::new(options.journal_interval),
             options,
@@ -449,10 +455,14 @@ impl PartFile {
     /// # Errors
     /// Those of [`PartFile::finish`] that are known at once.
     pub fn finish_in(mut self, group: &Group) -> Result<(), PartError> {
-        self.fill()?;
+        let bytes = self.fill()?;
+        let mut complete = self.complete();
         // If the process is killed before the group gets its names, the download ends without the network.
-        let _ = journal::store(&self.storage.staging, &self.journal, false);
-        let complete = self.complete();
+        if self.keeper.has_begun() || self.was_begun || bytes > SMALL_BYTES {
+            let _ = journal::store(&self.storage.staging, &self.journal, false);
+        } else {
+            complete.unsaved = Some(Box::new(self.journal.clone()));
+        }
         self.state = State::Closed;
         drop(self);
         group.add(complete);
@@ -475,6 +485,7 @@ impl PartFile {
 
     fn complete(&self) -> Complete {
         Complete {
+            unsaved: None,
             target: self.target.clone(),
             folder: self.options.folder.clone(),
             storage: self.storage.clone(),

@@ -6,13 +6,15 @@
 //! has answered before: forwarders without recovery never do. Any frame from it ends the silence.
 //!
 //! A producer sends few Interests. Toward its forwarder, Data and keep-alives count as Interests. So a producer that
-//! has moved finds the next forwarder when no further Interest follows its Data.
+//! has moved finds the next forwarder when no further Interest follows its Data. If it moves later, questions find the
+//! next forwarder: an idle forwarder is asked 1, 3, 7 and 15 s after its last packet. Keep-alives follow these.
 //!
 //! | neighbour | asked |
 //! |---|---|
 //! | has not answered yet | `LESSONS` times, after Interests |
 //! | has answered | once per pause, while an Interest waits |
 //! | silent | after twice the time before, at most `MAX_PAUSE` |
+//! | idle, and a forwarder | `IDLE_QUESTIONS` times, after `IDLE_PAUSE`, then twice the time before |
 //!
 //! A neighbour that was silent may be another one at the same address, with a longer path or without recovery. It
 //! counts as one that has not answered yet. So a neighbour without recovery is silent at most once. Until a round trip is
@@ -24,7 +26,7 @@
 //! Another neighbour is reported at most once in `REPLACED_PAUSE`. After this time a question finds out whether there is a later one.
 //!
 //! Source: own design, after BFD's asynchronous mode (RFC 5880) and the dead-peer detection of IKEv2 (RFC 7296).
-//! An idle link with a neighbour that is not silent stays idle.
+//! An idle link with another neighbour that is not silent stays idle.
 use recoup_transport::link::recovery::Replaced;
 use recoup_transport::time::{Duration, Instant};
 
@@ -47,6 +49,11 @@ const MAX_DOUBLINGS: u32 = 7;
 /// Time between two reports of another neighbour.
 const REPLACED_PAUSE: Duration = Duration::from_secs(1);
 
+/// Time without a packet until an idle forwarder is asked first.
+const IDLE_PAUSE: Duration = Duration::from_secs(1);
+/// Questions to an idle forwarder.
+const IDLE_QUESTIONS: u32 = 4;
+
 /// State of one neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
@@ -66,6 +73,8 @@ pub(super) struct Watch {
     /// Questions before the first answer.
     lessons: u32,
     rtt: Option<Duration>,
+    /// Time of the next question to an idle forwarder, and how many have preceded.
+    idle: Option<(Instant, u32)>,
     check_at: Option<Instant>,
     silent: bool,
     /// Silences since the last measurement: the pauses may have been too short.
@@ -100,8 +109,11 @@ impl Watch {
 
     /// Records an Interest that was sent. `answers` if the neighbour is known to answer questions.
     pub(super) fn on_interest(&mut self, now: Instant, answers: bool) {
+        let is_first = self.waits_since.is_none();
         self.waits_since.get_or_insert(now);
-        if self.check_at.is_none() && (answers || self.lessons < LESSONS) {
+        let is_idle =
+            is_first && !self.silent && self.idle.is_some_and(|it| self.check_at == Some(it.0));
+        if (self.check_at.is_none() || is_idle) && (answers || self.lessons < LESSONS) {
             self.check_at = Some(now + self.pause());
         }
     }
@@ -145,6 +157,22 @@ impl Watch {
             // The next Interest sets the timer.
             self.check_at = None;
         }
+        if self.is_upstream && has_packet {
+            self.idle = Some((now + IDLE_PAUSE, 0));
+            self.check_at.get_or_insert(now + IDLE_PAUSE);
+        }
+    }
+
+    /// Nothing waits: time of the next check, which is that of a question to an idle forwarder. Begins one that is due.
+    fn rest(&mut self, now: Instant) -> Option<Instant> {
+        let (at, questions) = self.idle?;
+        if at > now {
+            return Some(at);
+        }
+        self.waits_since = Some(now);
+        let next = now + IDLE_PAUSE.saturating_mul(2 << questions);
+        self.idle = (questions + 1 < IDLE_QUESTIONS).then_some((next, questions + 1));
+        Some(now + self.pause())
     }
 
     /// Handles the expired timer; returns whether the neighbour is to be asked.
@@ -167,7 +195,10 @@ impl Watch {
             return true;
         }
         let due = self.waits_since.map(|since| since + pause.saturating_mul(asked + 1));
-        self.check_at = due.map(|due| if due > now { due } else { now + pause });
+        self.check_at = match due {
+            Some(due) => Some(if due > now { due } else { now + pause }),
+            None => self.rest(now),
+        };
         if due.is_none_or(|due| due > now) {
             return false;
         }
@@ -336,6 +367,25 @@ mod tests {
         }
         assert!(questions(&mut watch, true, at(60_000)).is_empty(), "an idle link stays idle");
         assert_eq!(watch.deadline(), None);
+    }
+
+    #[test]
+    fn idle_forwarder_is_asked_a_few_times() {
+        let mut watch = Watch { is_upstream: true, ..answered() };
+        watch.on_frame(at(1000), true);
+        let mut asked = Vec::new();
+        while let Some(now) = watch.deadline() {
+            assert!(now < at(60_000));
+            if watch.fire(now, true) {
+                asked.push(now.since(at(1000)).as_millis());
+                watch.on_frame(now + Duration::from_millis(5), false);
+            }
+        }
+        assert_eq!(asked, [1100, 3100, 7100, 15_100]);
+        // An Interest is not kept waiting by a later question.
+        watch.on_frame(at(100_000), true);
+        watch.on_interest(at(100_500), true);
+        assert_eq!(questions(&mut watch, true, at(100_700))[0], at(100_600));
     }
 
     #[test]

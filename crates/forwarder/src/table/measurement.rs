@@ -23,6 +23,7 @@ const SOFT: JacobsonSettings = JacobsonSettings {
     backoff: 2.0,
     global_backoff: true,
     backoff_until: BackoffUntil::Sample,
+    new_mean: false,
 };
 
 /// Options of a measurements table.

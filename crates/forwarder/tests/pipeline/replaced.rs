@@ -137,8 +137,13 @@ fn keep_alive_asks_an_idle_forwarder() {
     station.serve("/a/1", 1);
     station.run(1_000);
     station.in_reach = Some(1);
-    assert_eq!(station.run(10_000), 0, "an idle link stays idle");
-    assert_eq!(station.faces(), ["up"]);
+    station.run(2_000);
+    assert_eq!(station.faces(), ["up", "down", "up"], "an idle forwarder is asked");
+    station.in_reach = Some(0);
+    station.run(60_000);
+    assert_eq!(station.run(10_000), 0, "later an idle link stays idle");
+    station.faces();
+    station.in_reach = Some(1);
     station.producer.put(AppOutput::KeepAlive);
     station.station.handle(station.now, Input::Ready { face: FACE });
     station.run(200);

@@ -1,6 +1,6 @@
 //! Downloads that are complete and get their names, alone or as a group.
 use super::error::failed;
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use super::keeper::Storage;
 use super::{Attributes, PartError, Records, record};
 use crate::target::TargetFolder;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 /// A file with all its content, before it has its name.
 #[derive(Debug)]
 pub(super) struct Complete {
+    /// The journal of a small file, which is written only if the file gets no name.
+    pub(super) unsaved: Option<Box<Journal>>,
     pub(super) target: PathBuf,
     /// The folder around the target, if it is open.
     pub(super) folder: Option<Arc<TargetFolder>>,
@@ -57,8 +59,17 @@ impl Complete {
         if let Some((records, journal)) = &self.record {
             record::store(records, &self.target, self.folder.as_deref(), journal, file);
         }
-        staging.remove_journal();
+        if self.unsaved.is_none() {
+            staging.remove_journal();
+        }
         Ok(())
+    }
+
+    /// Keeps the download resumable, without a name.
+    pub(super) fn keep(&self) {
+        if let Some(journal) = &self.unsaved {
+            let _ = journal::store(&self.storage.staging, journal, false);
+        }
     }
 
     /// Brings the file's name to the disk, if the file system offers that.

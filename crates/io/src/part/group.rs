@@ -2,7 +2,8 @@
 //!
 //! To wait for the disk takes about as long for one small file as for a hundred. So a thread collects what is complete, waits
 //! once for all of it, and then gives the files their names. A crash or a power cut leaves no name without its content. If
-//! the process is killed, journals of the files without names are there, and they need no network to end.
+//! the process is killed, journals of the files without names are there, and they need no network to end. Files of at most
+//! 64 KiB have none, and are fetched again.
 use super::PartError;
 use super::complete::Complete;
 use std::io;
@@ -73,7 +74,13 @@ impl Group {
     fn send(&self, work: Work) {
         let todo = locked(&self.todo).clone();
         // The thread ends after the last sender.
-        let _ = todo.map(|todo| todo.send(work));
+        let left = match todo {
+            Some(todo) => todo.send(work).err().map(|error| error.0),
+            None => Some(work),
+        };
+        if let Some(Work::File(complete)) = left {
+            complete.keep();
+        }
     }
 
     /// The next outcome, if one is there.
@@ -125,8 +132,10 @@ fn gather(work: &Receiver<Work>) -> Option<Vec<Complete>> {
 /// Content first, then names.
 fn commit(group: Vec<Complete>) -> Vec<Outcome> {
     let synced = Complete::sync_all(&group).into_iter();
-    let results: Vec<_> =
-        group.iter().zip(synced).map(|(it, synced)| synced.and_then(|()| it.publish())).collect();
+    let named = |(it, synced): (&Complete, Result<(), PartError>)| {
+        synced.and_then(|()| it.publish()).inspect_err(|_| it.keep())
+    };
+    let results: Vec<_> = group.iter().zip(synced).map(named).collect();
     let mut folders: Vec<&Complete> = Vec::new();
     for (complete, _) in group.iter().zip(&results).filter(|(_, result)| result.is_ok()) {
         if !folders.iter().any(|other| other.is_beside(complete)) {

@@ -284,8 +284,8 @@ impl CongestionControl for Recoup {
     }
 
     fn on_repaired(&mut self, now: Instant, loss: &Loss) -> bool {
-        // Others fill a queue that may be below the link, and react to its drops.
-        let competes = matches!(self.mode, Mode::Compete(_));
+        // Others fill a queue that may be below the link, and react to its drops. A short path shows no queue.
+        let competes = matches!(self.mode, Mode::Compete(_)) && !self.path.is_short();
         let overflow = || matches!(self.path.cause(loss), LossCause::Congestion(_));
         competes && overflow() && self.on_loss(now, loss)
     }
@@ -312,6 +312,11 @@ mod tests {
 
     /// A window of 100 after 198 answers, one each millisecond, over a queue that grows repeatedly from 0 to 19 ms.
     fn beside_a_queue() -> (Recoup, Instant) {
+        beyond(Duration::from_millis(20))
+    }
+
+    /// The same with another base round trip.
+    fn beyond(base: Duration) -> (Recoup, Instant) {
         let (mut recoup, mut now) = (Recoup::new(RecoupSettings::default()), Instant::ZERO);
         for order in 1..=198 {
             now += Duration::from_millis(1);
@@ -322,7 +327,7 @@ mod tests {
                     segment: order,
                     order,
                     highest_order: order + 10,
-                    rtt: Some(Duration::from_millis(20 + order % 20)),
+                    rtt: Some(base + Duration::from_millis(order % 20)),
                     srtt: None,
                     min_rtt: None,
                     in_flight: 10,
@@ -394,11 +399,13 @@ mod tests {
 
     #[test]
     fn repair_beside_a_full_queue_is_congestion() {
-        let competing = || {
-            let (mut recoup, now) = beside_a_queue();
+        let competing = |base| {
+            let (mut recoup, now) = beyond(Duration::from_micros(base));
             recoup.compete(now);
             (recoup, now)
         };
+        assert!(!narrows(competing(200), 199), "a short path shows no queue");
+        let competing = || competing(20_000);
         assert!(narrows(competing(), 199));
         assert!(!narrows(competing(), 190), "the queue was half full");
         let (mut alone, now) = beside_a_queue();

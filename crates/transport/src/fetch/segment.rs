@@ -71,6 +71,8 @@ struct Progress {
     high_data: u64,
     /// All answers so far were Nacks with reason NoRoute.
     nowhere: bool,
+    /// The network repaired or rerouted the latest answer.
+    detoured: bool,
 }
 
 type Reports = VecDeque<Report>;
@@ -153,6 +155,7 @@ impl<S: Source> Transfer<S> {
                 failed: None,
                 high_data: 0,
                 nowhere: true,
+                detoured: false,
             },
             watch: Watch::new(control.loss.repair()),
             disputes: Disputes::default(),

@@ -22,6 +22,9 @@
 //!   before the last one. If the round trip of a path has become longer than the estimate, every segment is
 //!   retransmitted, and the timeout still rises above it. If an answer came after that time, so does the next, and it
 //!   is a sample. The key is printed only where it differs.
+//!
+//! `new-mean=true` takes the deviation from the new mean, as Nikzad et al. print their equations (2) and (3). With
+//! `very-fast` the deviation is then 0.
 use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed, seconds, within};
 use super::timing::{LONGEST, backed_off};
@@ -60,6 +63,8 @@ pub struct JacobsonSettings {
     pub global_backoff: bool,
     /// End of the back-off for all Interests.
     pub backoff_until: BackoffUntil,
+    /// Whether the deviation is taken from the new mean.
+    pub new_mean: bool,
 }
 
 /// End of a back-off.
@@ -88,6 +93,7 @@ impl Default for JacobsonSettings {
             backoff: 2.0,
             global_backoff: true,
             backoff_until: BackoffUntil::Sample,
+            new_mean: false,
         }
     }
 }
@@ -170,6 +176,7 @@ impl Jacobson {
                 &BackoffUntil::WORDS,
                 "sample or progress",
             )?,
+            new_mean: spec.boolean("new-mean", default.new_mean)?,
         };
         if settings.max > LONGEST || settings.init > LONGEST {
             return Err(spec.bad(
@@ -208,10 +215,14 @@ impl Default for Jacobson {
 
 impl RtoEstimator for Jacobson {
     fn on_sample(&mut self, _: Instant, sample: &RttSample) {
-        let JacobsonSettings { alpha, beta, k, .. } = self.settings;
+        let JacobsonSettings { alpha, beta, k, new_mean, .. } = self.settings;
         let gains = Gains { alpha, beta }.divided(sample.divisor());
-        let mut smoothed = self.estimate.map(|estimate| estimate.smoothed);
-        let smoothed = Smoothed::feed(&mut smoothed, sample.rtt.as_secs_f64(), gains);
+        let rtt = sample.rtt.as_secs_f64();
+        let smoothed = match self.estimate.map(|estimate| estimate.smoothed) {
+            None => Smoothed::first(rtt),
+            Some(before) if new_mean => before.next_by_new_mean(rtt, gains),
+            Some(before) => before.next(rtt, gains),
+        };
         self.estimate = Some(Estimate { smoothed, rounded: smoothed.rounded() });
         self.rto = self.clamp(smoothed.timeout(k));
     }
@@ -261,9 +272,13 @@ impl fmt::Display for Jacobson {
             .duration("max", self.settings.max)
             .value("backoff", self.settings.backoff)
             .value("global-backoff", self.settings.global_backoff);
-        match self.settings.backoff_until {
-            BackoffUntil::Sample => writer.finish(),
-            BackoffUntil::Progress => writer.value("backoff-until", "progress").finish(),
+        let writer = match self.settings.backoff_until {
+            BackoffUntil::Sample => writer,
+            BackoffUntil::Progress => writer.value("backoff-until", "progress"),
+        };
+        match self.settings.new_mean {
+            true => writer.value("new-mean", true).finish(),
+            false => writer.finish(),
         }
     }
 }
@@ -312,6 +327,15 @@ mod tests {
         assert_eq!(jacobson.srtt(), Some(Duration::from_millis(110)));
         assert_eq!(jacobson.rttvar(), Some(Duration::from_micros(57_500)));
         assert_eq!(jacobson.rto(), Duration::from_millis(340));
+    }
+
+    #[test]
+    fn last_sample_has_no_deviation_from_itself() {
+        let last = JacobsonSettings { alpha: 1.0, beta: 1.0, new_mean: true, ..free() };
+        let jacobson = fed(last, &[(100, 1.0), (180, 1.0)]);
+        assert_eq!(jacobson.rto(), Duration::from_millis(180));
+        let spec = jacobson.to_string();
+        assert!(spec.ends_with("global-backoff=true,new-mean=true)"), "{spec}");
     }
 
     #[test]

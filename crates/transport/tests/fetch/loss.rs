@@ -7,11 +7,13 @@ use recoup_packet::interest::Interest;
 use recoup_packet::nack::NackReason;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::application::{AppInput, Beside};
+use recoup_transport::congestion::{Congestion, CongestionControl, Delivered, Loss};
 use recoup_transport::event::{Event, Signal};
 use recoup_transport::fetch::{FetchError, Retries};
 use recoup_transport::random::Rng;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 #[test]
@@ -461,6 +463,63 @@ fn timeout_during_a_repair_is_undone() {
     assert_eq!((summary.timeouts, summary.explained.wireless), (5, 5));
     assert_eq!((summary.congestion_losses(), summary.spurious), (0, 0));
     assert!(summary.rtt.max() < Some(Duration::from_millis(90)));
+}
+
+/// A window of ten segments that counts each repair of a link as a reduction.
+#[derive(Clone, Debug)]
+struct Repaired;
+
+impl CongestionControl for Repaired {
+    fn window(&self) -> f64 {
+        10.0
+    }
+
+    fn ssthresh(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    fn on_delivered(&mut self, _: Instant, _: &Delivered) {}
+
+    fn on_loss(&mut self, _: Instant, _: &Loss) -> bool {
+        false
+    }
+
+    fn on_repaired(&mut self, _: Instant, _: &Loss) -> bool {
+        true
+    }
+
+    fn set_limit(&mut self, _: f64) {}
+}
+
+impl fmt::Display for Repaired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("repaired")
+    }
+}
+
+#[test]
+fn repairs_in_a_row_are_one() {
+    let reductions = |is_prolonged: fn(u64) -> bool| {
+        let file = file(30_000);
+        let answer = honest(&file);
+        let mut config = config("/a/file/v=7");
+        config.options.congestion = Congestion::custom(Repaired).into();
+        let mut harness = Harness::new(config);
+        let result = harness.run(|interest| {
+            let is_prolonged = segment_of(interest).is_some_and(is_prolonged);
+            let answers = answer(interest).into_iter().map(|(delay, it)| match it {
+                Answer::Data(data) if is_prolonged => {
+                    (delay, Answer::Prolonged(data, Duration::from_millis(1)))
+                }
+                it => (delay, it),
+            });
+            answers.collect()
+        });
+        assert_eq!(result, Ok(()));
+        harness.summary.reductions.total()
+    };
+    assert_eq!(reductions(|segment| segment % 20 == 3), 15, "a link loses some of them");
+    assert_eq!(reductions(|segment| segment >= 30), 1, "the path is longer for all");
 }
 
 /// The windows before the reduction, before the undo, and after it.

@@ -264,7 +264,9 @@ impl<S: Source> Transfer<S> {
         emit(reports, event);
         self.judge_spurious(control, &accepted, reports);
         self.sample(control, &accepted, reports);
-        if !reduction.is_zero() && accepted.slot.lost.is_none() {
+        // One link lost one of many. Rerouted, all take the way that is longer.
+        let was_detoured = std::mem::replace(&mut self.progress.detoured, !reduction.is_zero());
+        if !reduction.is_zero() && !was_detoured && accepted.slot.lost.is_none() {
             self.on_repaired(control, now, accepted.slot.flow_order, reports);
         }
         self.grow(control, &accepted, *congestion_mark > 0, reports);
