@@ -165,12 +165,9 @@ mod tests {
 
     #[test]
     fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in
-            [(Scale::Smoke, 214), (Scale::Check, 958), (Scale::Verdict, 958), (Scale::Paper, 106)]
-        {
-            let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
-            assert_eq!(found, points, "{scale:?}");
-        }
+        let points = [Scale::Smoke, Scale::Check, Scale::Verdict, Scale::Paper]
+            .map(|scale| experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>());
+        assert_eq!(points, [184, 550, 550, 106]);
     }
 
     #[test]
