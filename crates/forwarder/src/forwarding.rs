@@ -36,8 +36,6 @@ mod renewed;
 mod reroute;
 mod share;
 mod soft_timeout;
-#[cfg(test)]
-mod tests;
 mod uplink;
 
 use content_store_miss::route;

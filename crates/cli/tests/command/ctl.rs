@@ -200,37 +200,3 @@ fn missing_forwarder_error_names_the_command() {
     place.run(&format!("ctl --face {face} status show")).fails(6, &["nowhere"]);
     place.run("ctl face show north").fails_as_usage(&["north", "no number of a face"]);
 }
-
-#[test]
-fn face_that_is_declared_down_keeps_its_routes() {
-    let place = Place::new();
-    let content = crate::place::noise(20_000);
-    place.write("data", &content);
-    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
-    let far = server.face();
-    let more = format!(
-        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n",
-        far.replace("udp4", "udp")
-    );
-    let (node, ctl) = forwarder(&place, &more);
-    let mut faces = node.listening["faces"].as_array().unwrap().iter().filter_map(Value::as_str);
-    let to = faces.find(|it| it.starts_with("udp")).unwrap().to_owned();
-    let fetch = |more: &str| place.run(&format!("fetch /data -q --face {to} {more}"));
-    let routes = run_ctl(&place, &ctl, "route list");
-    let down = run_ctl(&place, &ctl, &format!("face down {far}"));
-    assert!(down["face"].is_u64(), "{down}");
-    assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
-    assert_eq!(run_ctl(&place, &ctl, "route list"), routes);
-    // Twice is as once.
-    run_ctl(&place, &ctl, &format!("face down {}", down["face"]));
-    run_ctl(&place, &ctl, &format!("face lost {far} /data/never"));
-    run_ctl(&place, &ctl, &format!("face up {far}"));
-    assert!(fetch("").succeeds().stdout == content);
-    for words in ["face down 999", "face up 999", "face lost 999 /data"] {
-        place.run(&format!("{ctl} {words}")).fails(3, &["there is no face 999"]);
-    }
-    place
-        .run(&format!("{ctl} face down 198.51.100.9"))
-        .fails(3, &["no face leads to 198.51.100.9"]);
-    place.run(&format!("{ctl} face down north")).fails(2, &["no number of a face"]);
-}

@@ -70,17 +70,6 @@ fn pipes_and_devices_are_written_to() {
 }
 
 #[test]
-fn name_longer_than_a_packet_is_usage() {
-    let place = Place::new();
-    let name = "a".repeat(8_750);
-    for words in ["fetch", "ping"] {
-        // Nothing listens there.
-        let words = format!("{words} /{name} --face udp://127.0.0.1:9");
-        place.run(&words).fails(2, &["bytes long, and a packet has 8800 bytes", "shorter"]);
-    }
-}
-
-#[test]
 fn every_transport_carries_it() {
     let place = Place::new();
     place.write("data", &noise(300_000));
@@ -225,18 +214,6 @@ fn a_failure_has_its_document_too() {
     assert_eq!(ended.code, Some(3));
     let document: Value = serde_json::from_str(&ended.stderr).unwrap();
     assert_eq!(document["error"]["kind"], "not-found");
-}
-
-#[test]
-fn silence_ends_by_timeout_or_retries() {
-    let place = Place::new();
-    place.write("data", b"x");
-    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
-    let words = format!("fetch /data/more -o x --no-progress-timeout 1s --face {}", server.face());
-    place.run(&words).fails(7, &["no answer for /data/more within 1 s"]);
-    let words =
-        format!("fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}", server.face());
-    place.run(&words).fails(7, &["no answer", "1"]);
 }
 
 #[test]

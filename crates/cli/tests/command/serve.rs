@@ -57,23 +57,6 @@ fn the_version_is_chosen() {
 }
 
 #[test]
-fn changed_file_begins_another_version() {
-    let place = Place::new();
-    place.write("data", &noise(20_000));
-    let words = "serve data --name /data --listen tcp://127.0.0.1:0";
-    let server = place.serve(words);
-    let old = server.listening["name"].as_str().unwrap().to_owned();
-    place.run(&format!("fetch /data -q -o first --face {}", server.face())).succeeds();
-    place.write("data", b"quite another content");
-    let again = format!("fetch {old} -q --face {}", server.face());
-    until("the end of the version", || place.run(&again).code == Some(3));
-    place.run(&format!("fetch /data -q -o second --face {}", server.face())).succeeds();
-    assert_eq!(place.read("second"), b"quite another content");
-    let (_, document) = server.stop("INT");
-    assert_eq!(document["versions_ended"], 1);
-}
-
-#[test]
 fn what_cannot_be_served_is_named() {
     let place = Place::new();
     let serve =
@@ -101,18 +84,6 @@ fn names_of_local_scope_are_announced_as_such() {
     // A datagram proves no machine.
     let words = "serve data --name /localhost/x --listen udp://127.0.0.1:0";
     place.run(words).fails(2, &["/localhost/x", "no face reaches"]);
-}
-
-#[test]
-fn a_place_that_is_taken_is_named() {
-    let place = Place::new();
-    place.write("data", b"x");
-    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
-    let words = format!("serve data --name /data --listen {}", server.face());
-    place.run(&words).fails(4, &["cannot listen", "listens there already", "another port"]);
-    let elsewhere = "serve data --name /data --listen tcp://192.0.2.1:6363";
-    place.run(elsewhere).fails(4, &["cannot listen", "no such address"]);
-    place.run("serve data --name /data --listen unix:///no/where").fails(4, &["/no/where"]);
 }
 
 #[test]

@@ -89,27 +89,6 @@ fn register(prefix: &str) -> Interest {
 }
 
 #[test]
-fn registration_changes_the_route_and_is_answered() {
-    let mut management = management(ManagementOptions::default());
-    request(&mut management, APP, register("/a"));
-    assert!(management.step(Instant::ZERO, &Fake { next_hops: 0 }));
-    let effects = effects(&mut management);
-    let [Effect::Route(change), answer] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((change.face, change.cost, code(answer)), (APP, Some(0), 200));
-    assert!(!management.step(Instant::ZERO, &Fake { next_hops: 0 }));
-    let gone = management.forget_routes(APP);
-    assert!(gone.iter().all(|change| change.cost.is_none()) && gone.len() == 1);
-}
-
-#[test]
-fn requests_of_a_removed_face_are_ignored() {
-    let mut management = management(ManagementOptions::default());
-    request(&mut management, GONE, register("/a"));
-    assert!(management.step(Instant::ZERO, &Fake { next_hops: 0 }));
-    assert!(effects(&mut management).is_empty());
-}
-
-#[test]
 fn face_events_answer_the_interests_that_wait() {
     let mut management = management(ManagementOptions::default());
     let interest = Interest::new("/localhost/nfd/faces/events".parse().unwrap());

@@ -219,14 +219,3 @@ fn stream_is_reopened_under_its_face_number() {
     }
     assert!(pauses.windows(2).all(|pair| pair[1] > pair[0]), "{pauses:?}");
 }
-
-#[test]
-fn a_tcp_face_is_opened_again_too() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = uri(&format!("tcp://{}", listener.local_addr().unwrap()));
-    let (mut driver, mut machine) = (driver(), Recorder::default());
-    let face = driver.connect(&at).unwrap();
-    drop(listener.accept().unwrap());
-    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 2);
-    assert_eq!((machine.ups[1].0, machine.downs.len()), (face, 1));
-}

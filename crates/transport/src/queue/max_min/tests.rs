@@ -38,17 +38,6 @@ fn releases(scheduler: &mut MaxMin<Bytes>, from_ms: u64) -> Vec<(u64, u8)> {
 }
 
 #[test]
-fn flow_below_its_share_is_never_delayed() {
-    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
-    for at in (0..1000).step_by(16) {
-        // Half of the capacity.
-        assert!(scheduler.enqueue(ms(at), key(1), Charge::Itself, packet(1)).is_ok());
-        assert_eq!(scheduler.dequeue(ms(at)), Some(packet(1)));
-    }
-    assert_eq!((scheduler.packets(), scheduler.deadline()), (0, None));
-}
-
-#[test]
 fn flow_above_its_share_is_paced() {
     let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
     for mark in 0..5 {
@@ -58,16 +47,6 @@ fn flow_above_its_share_is_paced() {
     assert_eq!(scheduler.dequeue(ms(100)), None);
     let expected = [(108, 1), (116, 2), (124, 3), (132, 4)];
     assert_eq!(releases(&mut scheduler, 100), expected);
-}
-
-#[test]
-fn shares_shrink_when_a_second_flow_arrives() {
-    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
-    for flow in [1, 1, 1, 2, 2, 2] {
-        assert!(scheduler.enqueue(ms(0), key(flow), Charge::Itself, packet(flow as u8)).is_ok());
-    }
-    let left = releases(&mut scheduler, 0);
-    assert_eq!(left, [(0, 1), (0, 2), (16, 2), (24, 1), (32, 2), (40, 1)]);
 }
 
 #[test]
@@ -164,11 +143,4 @@ fn beside_many_flows(share: Share) -> f64 {
     }
     assert!(all >= 2_400, "the link is used: {all}");
     honest as f64 * 8_000.0 / 20.0
-}
-
-#[test]
-fn many_flows_take_nothing_from_other_neighbours() {
-    let (by_face, by_flow) = (beside_many_flows(Share::Face), beside_many_flows(Share::Flow));
-    assert!((by_face - 500_000.0).abs() < 25_000.0, "{by_face}");
-    assert!(by_flow < 350_000.0, "{by_flow}: with equal flows the liar is never slowed down");
 }
