@@ -75,26 +75,6 @@ fn many_fetches_share_a_client() {
 }
 
 #[test]
-fn absent_name_is_not_found() {
-    let (place, face) = (alone(), face());
-    let _server = place.serve("/a").listen(&face).unwrap().bytes("x").unwrap();
-    let error = toward(&face).get("/a/nothing").unwrap_err();
-    assert!(error.is_not_found() && error.remedy().is_some(), "{error}");
-    assert_eq!(error.kind() as u8, 3);
-}
-
-#[test]
-fn silent_producer_is_a_timeout() {
-    let (place, face) = (alone(), face());
-    let server = place.serve("/a").listen(&face).unwrap().silent();
-    let _server = server.answer(|_| None).unwrap();
-    let options =
-        FetchOptions { no_progress: Duration::from_millis(300), ..FetchOptions::default() };
-    let error = toward(&face).fetch("/a/b").options(options).to_vec().unwrap_err();
-    assert!(error.is_timeout(), "{error}");
-}
-
-#[test]
 fn wrong_key_is_unverified() {
     let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
     let _server = place.serve("/a").listen(&face).unwrap().bytes("signed by a digest").unwrap();
@@ -114,15 +94,6 @@ fn right_key_verifies() {
     let client = Client::builder().face(&*face).verify(Verify::Key(key)).connect().unwrap();
     assert_eq!(client.get("/a").unwrap(), "signed");
     drop(server);
-}
-
-#[test]
-fn face_without_a_peer_is_unreachable() {
-    let error = Client::builder().face("memory://no-such-place").connect().unwrap_err();
-    assert!(error.is_unreachable(), "{error}");
-    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let error = toward(&format!("udp://{port}")).get("/a").unwrap_err();
-    assert!(error.is_unreachable(), "{error}");
 }
 
 #[test]
@@ -218,18 +189,6 @@ fn reader_fetches_what_is_read() {
 }
 
 #[test]
-fn folder_is_served_by_paths() {
-    let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
-    std::fs::write(folder.path().join("one"), "first").unwrap();
-    let _server = place.serve("/f").listen(&face).unwrap().folder(folder.path()).unwrap();
-    let client = toward(&face);
-    assert_eq!(client.get("/f/one").unwrap(), "first");
-    assert!(client.get("/f").unwrap_err().to_string().contains("is a folder"));
-    let missing = place.serve("/g").file(folder.path().join("two")).unwrap_err();
-    assert!(missing.is_local(), "{missing}");
-}
-
-#[test]
 fn function_answers_interests() {
     let (place, face) = (alone(), face());
     let server = place.serve("/s").listen(&face).unwrap();
@@ -266,30 +225,6 @@ fn has_own_keys(test: &str) -> bool {
     let output = again.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     false
-}
-
-#[test]
-fn members_read_encrypted_content() {
-    if !has_own_keys("members_read_encrypted_content") {
-        return;
-    }
-    let (keys, name) = (KeyStore::open_default(), |text: &str| text.parse().unwrap());
-    for reader in ["/alice", "/bob"] {
-        keys.generate(&name(reader), KeyType::Rsa).unwrap();
-    }
-    keys.new_group(&name("/site")).unwrap();
-    keys.grant("/site", &keys.certificate("/alice").unwrap()).unwrap();
-    let (place, face) = (alone(), face());
-    let server = place.serve("/site/report").listen(&face).unwrap().encrypt("/site");
-    let content = vec![7; 30_000];
-    let _server = server.bytes(content.clone()).unwrap();
-    let client = toward(&face);
-    let fetch = || client.fetch("/site/report");
-    assert_eq!(fetch().decrypt("/alice").to_vec().unwrap(), content);
-    assert_eq!(fetch().decrypt("/alice").bytes(10_000..10_020).to_vec().unwrap(), [7; 20]);
-    assert_ne!(fetch().to_vec().unwrap(), content);
-    let error = fetch().decrypt("/bob").to_vec().unwrap_err();
-    assert!(error.is_unverified() && error.to_string().contains("is encrypted"), "{error}");
 }
 
 #[test]
@@ -498,30 +433,4 @@ fn hold_segments(server: &str, files: usize) -> HoldingPath {
         early
     });
     HoldingPath { address, stop, relay }
-}
-
-#[test]
-fn files_of_a_folder_start_once() {
-    let (place, folder) = (alone(), tempfile::tempdir().unwrap());
-    for number in 0..32 {
-        std::fs::write(folder.path().join(format!("file-{number:02}")), content(5_000)).unwrap();
-    }
-    let server = place.serve("/a").listen("udp://127.0.0.1:0").unwrap().segment_size(1_000);
-    let server = server.folder(folder.path()).unwrap();
-    let path = hold_segments(&server.faces()[0], 32);
-    // Nothing is lost, so nothing is sent twice.
-    let options = FetchOptions {
-        rto: "constant(rto=1h)".parse().unwrap(),
-        loss: "timeout".parse().unwrap(),
-        ..FetchOptions::default()
-    };
-    let client =
-        Client::builder().face(&path.address).recovery("off").options(options).connect().unwrap();
-    let target = tempfile::tempdir().unwrap();
-    let files = client.fetch_folder("/a").jobs(32).to_folder(target.path().join("a")).unwrap();
-    assert_eq!(files.fetched, 32);
-    assert!(std::fs::read(target.path().join("a/file-31")).unwrap() == content(5_000));
-    path.stop.store(true, Ordering::Relaxed);
-    let early = path.relay.join().unwrap();
-    assert!((1..=12).contains(&early), "{early} segments were requested before one arrived");
 }

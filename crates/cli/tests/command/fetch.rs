@@ -183,17 +183,6 @@ fn algorithms_are_chosen_by_name_and_shortcut() {
 }
 
 #[test]
-fn both_naming_conventions_are_spoken() {
-    let place = Place::new();
-    place.write("data", &noise(20_000));
-    let words = "serve data --name /data --listen tcp://127.0.0.1:0 --convention marker";
-    let server = place.serve(words);
-    let face = server.face();
-    let ended = place.run(&format!("fetch /data --convention marker --face {face}")).succeeds();
-    assert!(ended.stdout == place.read("data"));
-}
-
-#[test]
 fn missing_name_is_reported_soon() {
     let (place, server) = served(10);
     let face = server.face();
@@ -227,37 +216,6 @@ fn unwritable_place_is_an_error_before_the_fetch() {
     fetch("folder").fails(4, &["is a folder", "-o"]);
     let words = format!("fetch /data -q -o x -s data/stats --face {}", server.face());
     place.run(&words).fails(4, &["data/stats"]);
-}
-
-#[test]
-fn a_folder_without_permission_is_named() {
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::process::CommandExt;
-    let (place, server) = served(10);
-    std::fs::create_dir(place.path("locked")).unwrap();
-    let mode = |mode| std::fs::Permissions::from_mode(mode);
-    std::fs::set_permissions(place.path("locked"), mode(0o555)).unwrap();
-    std::fs::set_permissions(place.path(""), mode(0o755)).unwrap();
-    let socket = server.face().trim_start_matches("unix://").to_owned();
-    std::fs::set_permissions(socket, mode(0o777)).unwrap();
-    let words = format!("fetch /data -o locked/x --face {}", server.face());
-    let mut command = place.command(&words);
-    if is_root() {
-        // Permissions do not bind root; an unprivileged user may lack access to programs below a home folder.
-        let program = place.path("recoup");
-        std::fs::copy(recoup(), &program).unwrap();
-        let mut again = std::process::Command::new(program);
-        again.args(command.get_args()).current_dir(place.path("")).env("HOME", place.path(""));
-        again.uid(65_534).gid(65_534);
-        command = again;
-    }
-    let ended = crate::place::Ended::of(&words, command.output().unwrap());
-    ended.fails(4, &["locked/x", "permission denied"]);
-}
-
-fn is_root() -> bool {
-    let id = std::process::Command::new("id").arg("-u").output().unwrap();
-    id.stdout.starts_with(b"0")
 }
 
 #[test]

@@ -73,38 +73,6 @@ fn several_files_are_fetched_at_a_time() {
 }
 
 #[test]
-fn resume_words_state_what_was_checked() {
-    let place = Place::new();
-    place.run("key new /k").succeeds();
-    place.run("key export /k --public -o k.cert").succeeds();
-    place.run("key new /other").succeeds();
-    place.run("key export /other --public -o other.cert").succeeds();
-    fs::create_dir(place.path("tree")).unwrap();
-    place.write("tree/a", &noise(20_000));
-    let server = place.serve("serve tree --name /tree --sign /k --listen tcp://127.0.0.1:0");
-    let run = |words: &str| {
-        let words = format!("fetch {words} --resume --face {}", server.face());
-        place.run(&words).succeeds().stderr
-    };
-    let kept = "1 kept, unchanged since they were verified";
-    assert!(!run("-r /tree -o copy --verify key=k.cert").contains("kept"));
-    assert!(run("-r /tree -o copy --verify key=k.cert").contains(kept));
-    // What was verified otherwise is fetched again, also if another key lies in the file of that name.
-    assert!(!run("-r /tree -o copy").contains("kept"));
-    let words = run("-r /tree -o copy");
-    assert!(words.contains("1 kept, unchanged, 1 of them not verified"), "{words}");
-    assert!(!run("-r /tree -o copy --verify none").contains("kept"));
-    assert!(run("-r /tree -o copy --verify none").contains("1 kept, unchanged, not verified"));
-    assert!(!run("-r /tree -o copy --verify key=k.cert").contains("kept"));
-    fs::copy(place.path("other.cert"), place.path("k.cert")).unwrap();
-    let words = format!(
-        "fetch -r /tree -o copy --verify key=k.cert --resume --retries 3 --face {}",
-        server.face()
-    );
-    place.run(&words).fails(5, &["cannot be trusted"]);
-}
-
-#[test]
 fn fetched_folder_has_nothing_of_its_own() {
     let place = Place::new();
     fs::create_dir_all(place.path("tree/sub")).unwrap();

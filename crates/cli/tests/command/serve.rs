@@ -96,32 +96,6 @@ fn what_is_no_forwarder_is_found_out() {
 }
 
 #[test]
-fn start_line_is_printed_unless_quiet() {
-    let place = Place::new();
-    place.write("data", b"x");
-    let words = "serve data --name /data --listen tcp://127.0.0.1:0";
-    for (more, quiet) in [("", false), (" -q", true)] {
-        let mut child = place.command(&format!("{words}{more}")).spawn().unwrap();
-        let mut stderr = child.stderr.take().unwrap();
-        let mut line = String::new();
-        if !quiet {
-            let mut byte = [0];
-            while !line.ends_with('\n') && stderr.read(&mut byte).unwrap() == 1 {
-                line.push(char::from(byte[0]));
-            }
-            assert!(line.starts_with("serving data as /data/v=") && line.contains("tcp"), "{line}");
-        } else {
-            std::thread::sleep(std::time::Duration::from_millis(300));
-        }
-        crate::place::kill(&child, "TERM");
-        until("the end", || child.try_wait().unwrap().is_some());
-        line.clear();
-        stderr.read_to_string(&mut line).unwrap();
-        assert_eq!(line.is_empty(), quiet, "{line}");
-    }
-}
-
-#[test]
 fn servers_share_a_machine_without_forwarder() {
     in_own_network("serve::servers_share_a_machine_without_forwarder", || {
         let place = Place::new();

@@ -88,22 +88,6 @@ fn face_in_use_is_not_evicted() {
 }
 
 #[test]
-fn silent_connections_do_not_keep_newcomers_out() {
-    let options = DriverOptions { on_demand_faces: 3, ..impatient() };
-    let mut driver = bounded(Driver::with_options(options).unwrap());
-    let mut machine = Recorder::default();
-    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
-    let _silent: Vec<_> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
-    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
-    let later = driver.now() + Duration::from_millis(1_100);
-    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
-    let mut newcomer = TcpStream::connect(at).unwrap();
-    newcomer.write_all(&interest(20)).unwrap();
-    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
-    assert_eq!(machine.downs, [machine.ups[0].0]);
-}
-
-#[test]
 fn silent_udp_peers_are_forgotten() {
     let options = DriverOptions { udp_idle: Duration::from_millis(200), ..impatient() };
     let mut driver = Driver::with_options(options).unwrap();

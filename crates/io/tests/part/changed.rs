@@ -1,5 +1,5 @@
 //! Content that is not on the disk as it was written, and downloads that lack nothing but their end.
-use super::{Place, SIZE, identity, place, put, runs, segment};
+use super::{Place, SIZE, identity, place, put, segment};
 use proptest::prelude::*;
 use recoup_io::part::{Journal, Options, PartError, PartFile, journal_path, part_path};
 use std::fs::{self, OpenOptions};

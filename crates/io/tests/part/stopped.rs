@@ -2,7 +2,7 @@
 //!
 //! The tests start this test program again as a child, which writes until something stops it.
 use super::{Place, identity, place};
-use recoup_io::part::{Existing, Journal, Options, PartFile, journal_path, part_path};
+use recoup_io::part::{Journal, Options, PartFile, part_path};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
