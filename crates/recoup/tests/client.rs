@@ -1,6 +1,5 @@
 //! Clients served by other clients, over sockets and pairs of this process.
 use recoup::{Client, FetchOptions, Verify};
-use recoup_io::key::{KeyStore, KeyType};
 use recoup_transport::congestion::Congestion;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom};
@@ -213,20 +212,6 @@ fn function_answers_interests() {
     assert!(server.summary().segments >= 2 && server.summary().unknown >= 3);
 }
 
-/// Runs a test once more, in a process with a key store of its own. Returns `true` there.
-fn has_own_keys(test: &str) -> bool {
-    const MARK: &str = "RECOUP_TEST_HAS_OWN_KEYS";
-    if std::env::var_os(MARK).is_some() {
-        return true;
-    }
-    let data = tempfile::tempdir().unwrap();
-    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-    again.args(["--exact", test]).env(MARK, "1").env("XDG_DATA_HOME", data.path());
-    let output = again.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    false
-}
-
 #[test]
 fn callback_cannot_wait_for_its_client() {
     let client = alone();
@@ -361,76 +346,4 @@ fn packet_of_another_signer_names_it() {
     let error = client.get_packet("/sensor/temperature").unwrap_err();
     assert!(error.is_unverified(), "{error}");
     assert!(error.message().contains("not signed by the given key"), "{error}");
-}
-
-/// The packet of one of the files `file-00` to `file-31` in a datagram: name of the file, and of the segment unless it is metadata.
-fn file_of(datagram: &[u8]) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
-    let has = |word: &[u8]| datagram.windows(word.len()).any(|it| it == word);
-    let at = datagram.windows(5).position(|it| it == b"file-")?;
-    if has(b"\x20\x02ls") {
-        // The listing has the names of all files.
-        return None;
-    }
-    let file = datagram.get(at..at + 7)?.to_vec();
-    if has(b"metadata") {
-        return Some((file, None));
-    }
-    // Version and segment number follow, each with a byte of type and of length.
-    let version_end = at + 9 + usize::from(*datagram.get(at + 8)?);
-    let segment_end = version_end + 2 + usize::from(*datagram.get(version_end + 1)?);
-    Some((file, Some(datagram.get(at..segment_end)?.to_vec())))
-}
-
-/// Pause after which a client waits for answers.
-const QUIET: Duration = Duration::from_millis(300);
-
-/// A path between a client and a server. Segments are held back until so many files have answered with metadata, and the
-/// client has sent nothing for [`QUIET`] since.
-struct HoldingPath {
-    address: String,
-    stop: Arc<AtomicBool>,
-    /// Returns the number of segments that were requested until then.
-    relay: std::thread::JoinHandle<usize>,
-}
-
-fn hold_segments(server: &str, files: usize) -> HoldingPath {
-    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
-    far.connect(server.split_once("://").unwrap().1).unwrap();
-    for socket in [&near, &far] {
-        socket.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
-    }
-    let address = format!("udp://{}", near.local_addr().unwrap());
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let relay = std::thread::spawn(move || {
-        let (mut requested, mut answered) = (BTreeSet::new(), BTreeSet::new());
-        let (mut client, mut early, mut held) = (None, 0, Vec::new());
-        let (mut datagram, mut received, mut holds) = ([0; 9_000], Instant::now(), true);
-        while !stopped.load(Ordering::Relaxed) {
-            while let Ok((length, from)) = near.recv_from(&mut datagram) {
-                (client, received) = (Some(from), Instant::now());
-                requested.extend(file_of(&datagram[..length]).and_then(|(_, segment)| segment));
-                far.send(&datagram[..length]).unwrap();
-            }
-            while let (Some(client), Ok(length)) = (client, far.recv(&mut datagram)) {
-                match file_of(&datagram[..length]) {
-                    Some((_, Some(_))) if holds => held.push(datagram[..length].to_vec()),
-                    of => {
-                        near.send_to(&datagram[..length], client).unwrap();
-                        answered.extend(of.map(|(file, _)| file));
-                    }
-                }
-            }
-            let begun = answered.len() == files && !requested.is_empty();
-            if holds && begun && received.elapsed() > QUIET {
-                (holds, early) = (false, requested.len());
-                for datagram in held.drain(..) {
-                    near.send_to(&datagram, client.unwrap()).unwrap();
-                }
-            }
-        }
-        early
-    });
-    HoldingPath { address, stop, relay }
 }

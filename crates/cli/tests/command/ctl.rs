@@ -85,23 +85,6 @@ fn missing_face_is_an_error_for_all_commands() {
 }
 
 #[test]
-fn faces_on_an_interface_have_its_name() {
-    let place = Place::new();
-    let (_forwarder, ctl) = forwarder(&place, "");
-    let group = "udp4://224.0.23.170:56363";
-    let made = run_ctl(&place, &ctl, &format!("face create {group} --local dev://no-such-if"));
-    assert_eq!(made["remote"], group);
-    let face = run_ctl(&place, &ctl, &format!("face show {group}"));
-    let how = (&face["persistency"], &face["link_type"]);
-    assert_eq!(how, (&"permanent".into(), &"multi-access".into()));
-    run_ctl(&place, &ctl, &format!("face destroy {group}"));
-    let station = "face create ether://[02:00:00:00:00:07]";
-    place.run(&format!("{ctl} {station}")).fails(2, &["faces create", "406"]);
-    place.run(&format!("{ctl} face create udp4://127.0.0.1:9 --local dev://lo")).fails(2, &["406"]);
-    place.run(&format!("{ctl} face list --local nowhere://")).succeeds();
-}
-
-#[test]
 fn strategies_and_content_store_are_changed() {
     let place = Place::new();
     let (_forwarder, ctl) = forwarder(&place, "[node]\ncache = \"500 packets\"\n");
@@ -132,24 +115,6 @@ fn strategies_and_content_store_are_changed() {
     for part in ["General status:", "Faces:", "remote=fd://", "FIB:", "Strategy choices:"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-}
-
-#[test]
-fn keys_restrict_commands_but_not_registration() {
-    let place = Place::new();
-    place.run("key new /operator").succeeds();
-    place.run("key export /operator --public -o op.cert").succeeds();
-    let keys =
-        format!("[management]\nkeys = [{:?}]\n", place.path("op.cert").display().to_string());
-    let (_forwarder, ctl) = forwarder(&place, &keys);
-    let create = format!("{ctl} face create udp4://127.0.0.1:6399");
-    place.run(&create).fails(1, &["faces create", "403"]);
-    place.run(&format!("{create} --sign /operator")).succeeds();
-    place.write("data", b"content");
-    let face = ctl.rsplit(' ').next().unwrap();
-    let _server = place.serve(&format!("serve data --name /data --face {face}"));
-    let fetched = place.run(&format!("fetch /data -q --face {face}")).succeeds();
-    assert_eq!(fetched.stdout, b"content");
 }
 
 #[test]

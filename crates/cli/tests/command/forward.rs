@@ -86,38 +86,6 @@ fn remote_producer_registers_only_if_permitted() {
 }
 
 #[test]
-fn a_file_is_fetched_through_a_multicast_group() {
-    let place = Place::new();
-    let content = noise(100_000);
-    place.write("data", &content);
-    let unix = unix(&place);
-    // No other program uses a port that was free.
-    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let lan = format!(
-        "[node]\ncache = 0\n[[face]]\nname = \"lan\"\nuri = \"udp4://224.0.23.170:{port}\"\n\
-         interface = \"lo\"\nloopback = true\n"
-    );
-    let far = forwarder(&place, "far.toml", &[&unix], &lan);
-    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
-    let near = format!("{lan}[[route]]\nprefix = \"/data\"\nface = \"lan\"\n");
-    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &near);
-    let fetched = place.run(&format!("fetch /data -q --face {}", near.face()));
-    if fetched.code == Some(0) {
-        assert!(fetched.stdout == content);
-        let listed =
-            place.run(&format!("ctl --json --face {unix} face list")).succeeds().document();
-        assert!(listed.to_string().contains("multi-access"), "{listed}");
-    } else {
-        // If the group cannot be joined, the face never came up, and the log reports it.
-        assert!(std::env::var_os("RECOUP_REQUIRE_NAMESPACES").is_none());
-        let (_, document) = near.stop("INT");
-        assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
-        eprintln!("skipped: no multicast on lo");
-    }
-    drop(far);
-}
-
-#[test]
 fn wrong_configuration_is_one_line_with_place() {
     let place = Place::new();
     let rejects = |text: &str, pieces: &[&str]| {
@@ -152,18 +120,6 @@ fn obstacle_of_a_listener_is_named_and_kept() {
     assert_eq!(place.read("mine"), b"content");
     let nowhere = place.path("nowhere/socket").display().to_string();
     rejects(&format!("unix://{nowhere}"), "the folder of the socket does not exist");
-}
-
-#[test]
-fn forwarder_reuses_the_socket_of_a_killed_one() {
-    let place = Place::new();
-    let socket = unix(&place);
-    drop(forwarder(&place, "a.toml", &[&socket], ""));
-    assert!(place.exists("socket"), "it was killed");
-    let second = forwarder(&place, "a.toml", &[&socket], "");
-    place.run(&format!("ctl --face {socket} status show")).succeeds();
-    assert_eq!(second.stop("INT").0, Some(0));
-    assert!(!place.exists("socket"), "it has ended in order");
 }
 
 #[test]

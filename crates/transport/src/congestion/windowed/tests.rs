@@ -264,23 +264,6 @@ fn slow_start_slows_down_within_a_batch() {
 }
 
 #[test]
-fn slow_start_resumes_after_a_spurious_rise() {
-    let mut window = slowing_window();
-    deliver_late(&mut window, 110, 80, 4);
-    assert_eq!(window.window(), 80.25 + 7.0 * 0.25 + 73.0);
-}
-
-#[test]
-fn five_longer_rounds_end_slow_start() {
-    let mut window = slowing_window();
-    (0..4).for_each(|round| deliver_late(&mut window, 110 + 100 * round, 100, 5));
-    assert_eq!((window.window(), window.ssthresh()), (180.25, f64::INFINITY));
-    deliver_late(&mut window, 510, 1, 1);
-    assert_eq!(window.ssthresh(), 180.25);
-    assert_eq!(window.window(), 180.25 + 1.0 / 180.25);
-}
-
-#[test]
 fn loss_ends_hystart_unless_undone() {
     let mut window = slowing_window();
     let before = window.state.hystart;
