@@ -1,5 +1,5 @@
 //! Many peers at once: Interests from many addresses, connections that stay idle, and applications that quit.
-use crate::forward::{forwarder, unix};
+use crate::forward::unix;
 use crate::place::{Ends, Place, kill, noise, until};
 use recoup_packet::interest::Uniqueness;
 use recoup_packet::signature::DigestSigner;
@@ -115,39 +115,4 @@ fn exhausted_descriptors_close_idle_connections() {
     });
     until("the line", || forwarder.logged("\"short\":\"descriptors\"") > 0);
     assert_eq!(forwarder.logged("\"short\":\"descriptors\""), 1, "once in an episode");
-}
-
-/// A command that registers a prefix for the application that sends it.
-fn registration(prefix: &str, nonce: u32) -> Vec<u8> {
-    let parameters = ControlParameters { name: prefix.parse().ok(), ..Default::default() };
-    let bytes = u64::from(nonce).to_be_bytes();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
-    let time = u64::try_from(now.as_millis()).ok();
-    let unique = Uniqueness { nonce: Some(&bytes), time, seq_num: None };
-    let mut command = register_command(Scope::Localhost, &parameters, &DigestSigner, unique);
-    command.nonce = Some(nonce);
-    command.to_bytes().to_vec()
-}
-
-#[test]
-fn routes_of_applications_that_quit_are_removed() {
-    let place = Place::new();
-    place.write("data", &noise(50_000));
-    let unix = unix(&place);
-    let forwarder = forwarder(&place, "node.toml", &[&unix], "");
-    let producer = place.serve(&format!("serve data --name /data --face {unix}"));
-    for number in 1..=600 {
-        // It quits before it is answered.
-        let mut application = UnixStream::connect(place.path("socket")).expect("it listens");
-        application.write_all(&registration(&format!("/app/{number}"), number)).expect("room");
-    }
-    let ctl =
-        |words: &str| place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document();
-    until("the applications are gone", || ctl("face list").as_array().unwrap().len() <= 3);
-    let routes = ctl("route list");
-    assert_eq!(routes.as_array().map(Vec::len), Some(1), "{routes}");
-    let fetched = place.run(&format!("fetch /data -q --face {unix}")).succeeds();
-    assert!(fetched.stdout == noise(50_000));
-    assert_eq!(producer.stop("INT").0, Some(0));
-    assert_eq!(forwarder.stop("TERM").1["prefixes"], 0);
 }

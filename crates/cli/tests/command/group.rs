@@ -129,22 +129,6 @@ fn folders_are_encrypted_with_their_listings() {
     }
 }
 
-#[test]
-fn producer_elsewhere_has_the_public_key_only() {
-    let site = Site::new();
-    let other = Place::new();
-    site.producer.run("group export /site/reports --sign /site -o reports.kek").succeeds();
-    other.write("reports.kek", &site.producer.read("reports.kek"));
-    other.write("news", &noise(30_000));
-    let listen = "--listen tcp://127.0.0.1:0";
-    let server = other.serve(&format!("serve news --name /news {listen} --encrypt reports.kek"));
-    let words = format!("fetch /news -o copy --face {} --decrypt /alice", server.face());
-    // The group's own server has the keys of members.
-    site.alice.run(&format!("{words} --retries 1")).fails(5, &["encrypted"]);
-    other.write("alice.cert", &site.alice.read("own.cert"));
-    other.run("group add reports.kek alice.cert").fails(4, &["only the public key"]);
-}
-
 /// A producer with a group, whose member is Alice, that encrypts without a key to sign with.
 fn unsigned(more: &str) -> (Site, Server) {
     let site = Site::new();

@@ -11,7 +11,6 @@ mod demo;
 mod distrust;
 mod fetch;
 mod folder;
-mod foreign;
 mod forged;
 mod forward;
 #[cfg(feature = "gateway")]

@@ -164,21 +164,6 @@ fn gap(line: &str) -> u64 {
 }
 
 #[test]
-fn failed_capture_does_not_stop_a_reload() {
-    let place = Place::new();
-    place.write(
-        "node.toml",
-        b"[node]\ncapture = \"none/x\"\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n",
-    );
-    place.run("forward --config node.toml").fails(4, &["none/x", "no such file"]);
-    let observed = Observed::start(&place, "", "");
-    observed.reload("capture = \"none/x\"");
-    until("the line", || observed.log().contains("none/x"));
-    observed.carry();
-    observed.end();
-}
-
-#[test]
 fn events_are_json_objects_up_to_the_level() {
     let place = Place::new();
     let observed = Observed::start(&place, "log = \"json\"\nlog-level = \"debug\"", "");

@@ -49,8 +49,3 @@ impl fmt::Display for Constant {
         SpecWriter::new(f, "constant").duration("rto", self.rto).finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-}

@@ -14,7 +14,6 @@ fn window(init_cwnd: f64, init_ssthresh: f64) -> Windowed<Aimd> {
 fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_flight: u32) {
     let (rtt, srtt, min_rtt) = (None, None, None);
     let delivered = Delivered {
-        path: None,
         segment: order,
         order,
         highest_order,
@@ -23,7 +22,7 @@ fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_fligh
         min_rtt,
         in_flight,
         advance: 1,
-        remaining: None,
+        ..Delivered::default()
     };
     window.on_delivered(Instant::ZERO, &delivered);
 }
@@ -35,7 +34,6 @@ fn deliver_late(window: &mut Windowed<Aimd>, first: u64, count: u64, millis: u64
         window.on_delivered(
             Instant::ZERO,
             &Delivered {
-                path: None,
                 segment: order,
                 order,
                 highest_order: first + count - 1,
@@ -44,7 +42,7 @@ fn deliver_late(window: &mut Windowed<Aimd>, first: u64, count: u64, millis: u64
                 min_rtt: rtt,
                 in_flight: window.window() as u32,
                 advance: 1,
-                remaining: None,
+                ..Delivered::default()
             },
         );
     }
@@ -79,9 +77,7 @@ fn lose_at(
         high_data,
         high_interest,
         in_flight: 1,
-        evidence: 0,
-        srtt: None,
-        min_rtt: None,
+        ..Loss::default()
     };
     window.on_loss(Instant::ZERO, &loss)
 }
@@ -136,12 +132,8 @@ fn restart_prevents_a_burst_after_lost_flight() {
         kind: Timeout,
         order,
         highest_order: 100,
-        high_data: 0,
-        high_interest: 0,
         in_flight,
-        evidence: 0,
-        srtt: None,
-        min_rtt: None,
+        ..Loss::default()
     };
     let mut one = window_with(settings);
     assert!(one.on_loss(Instant::ZERO, &loss(50, 99)));
@@ -298,28 +290,21 @@ fn lose_by_order(window: &mut Windowed<Aimd>, order: u64, highest_order: u64) ->
         kind: LossKind::Order,
         order,
         highest_order,
-        high_data: 0,
-        high_interest: 0,
         in_flight: 30,
         evidence: 6,
-        srtt: None,
-        min_rtt: None,
+        ..Loss::default()
     };
     window.on_loss(Instant::ZERO, &loss)
 }
 
 fn advance(window: &mut Windowed<Aimd>, order: u64, advance: u64) {
     let delivered = Delivered {
-        path: None,
         segment: order,
         order,
         highest_order: 60,
-        rtt: None,
-        srtt: None,
-        min_rtt: None,
         in_flight: 40,
         advance,
-        remaining: None,
+        ..Delivered::default()
     };
     window.on_delivered(Instant::ZERO, &delivered);
 }
