@@ -50,20 +50,6 @@ fn flow_above_its_share_is_paced() {
 }
 
 #[test]
-fn interest_is_charged_with_its_data() {
-    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_024_000));
-    let ask = |scheduler: &mut MaxMin<Bytes>, at| {
-        assert!(scheduler.enqueue(ms(at), key(1), Charge::Answer, packet(1)).is_ok());
-    };
-    (0..3).for_each(|_| ask(&mut scheduler, 0));
-    // 1024 bytes are assumed until Data arrives.
-    assert_eq!(releases(&mut scheduler, 0), [(0, 1), (8, 1), (16, 1)]);
-    scheduler.answered(key(1), 4096);
-    (0..3).for_each(|_| ask(&mut scheduler, 900));
-    assert_eq!(releases(&mut scheduler, 900), [(900, 1), (932, 1), (964, 1)]);
-}
-
-#[test]
 fn half_duplex_directions_share_one_capacity() {
     let both = |duplex| {
         let settings = MaxMinSettings { duplex, answer_bytes: 1000, ..LITERAL };
