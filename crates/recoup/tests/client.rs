@@ -1,13 +1,10 @@
 //! Clients served by other clients, over sockets and pairs of this process.
 use recoup::{Client, FetchOptions, Verify};
 use recoup_transport::congestion::Congestion;
-use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom};
-use std::net::UdpSocket;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Content that differs from place to place.
 fn content(bytes: usize) -> Vec<u8> {

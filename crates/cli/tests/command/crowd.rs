@@ -1,16 +1,12 @@
-//! Many peers at once: Interests from many addresses, connections that stay idle, and applications that quit.
+//! Many peers at once: connections that stay idle use up the descriptors.
 use crate::forward::unix;
 use crate::place::{Ends, Place, kill, noise, until};
-use recoup_packet::interest::Uniqueness;
-use recoup_packet::signature::DigestSigner;
-use recoup_transport::management::{ControlParameters, Scope, register_command};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// A forwarder under limits of the shell, whose log is in the file `log`.
 struct Limited<'a> {

@@ -1,7 +1,6 @@
 //! Fetches from producers that lie.
 use crate::hostile::{Object, path_of, producer};
 use crate::place::{Place, noise};
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 

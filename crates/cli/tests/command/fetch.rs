@@ -1,5 +1,5 @@
 //! Fetching from a server of our own.
-use crate::place::{Place, noise, recoup};
+use crate::place::{Place, noise};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Read;

@@ -1,5 +1,5 @@
 //! A fetch behaves as users of curl, wget and rsync expect.
-use crate::place::{Place, kill, noise, until};
+use crate::place::Place;
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};

@@ -1,5 +1,5 @@
 //! A bad link between real faces.
-use crate::place::{Ended, Place, noise};
+use crate::place::{Place, noise};
 use std::time::Instant;
 
 #[test]

@@ -1,9 +1,9 @@
 //! Serving: from where, at which face, until when.
-use crate::place::{Ends, Place, in_own_network, noise, recoup, until};
+use crate::place::{Ends, Place, in_own_network, noise, recoup};
 use bytes::BytesMut;
 use recoup_packet::interest::Interest;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::Command;
 

@@ -1,8 +1,7 @@
 //! Sharing on a local network: one command on each side. The network is the loopback interface of a namespace.
-use crate::place::{Ended, Neighbour, Place, in_own_network, ip, kill, noise, until};
+use crate::place::{Ended, Neighbour, Place, in_own_network, ip, noise, until};
 use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
 
 /// The code of a share.
 fn code(share: &crate::place::Server) -> String {

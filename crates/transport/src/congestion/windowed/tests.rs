@@ -12,14 +12,10 @@ fn window(init_cwnd: f64, init_ssthresh: f64) -> Windowed<Aimd> {
 }
 
 fn deliver(window: &mut Windowed<Aimd>, order: u64, highest_order: u64, in_flight: u32) {
-    let (rtt, srtt, min_rtt) = (None, None, None);
     let delivered = Delivered {
         segment: order,
         order,
         highest_order,
-        rtt,
-        srtt,
-        min_rtt,
         in_flight,
         advance: 1,
         ..Delivered::default()
