@@ -39,8 +39,6 @@ mod soft_timeout;
 mod uplink;
 
 use content_store_miss::route;
-#[cfg(test)]
-pub(crate) use edge::RecordingEdge;
 pub(crate) use edge::{Edge, FlowPart};
 pub(crate) use uplink::FaceLoss;
 

@@ -1,17 +1,14 @@
 //! Links alone, from packets to the node's outputs.
 use super::recovery::POOL_BYTES;
 use super::*;
-use crate::face::FaceAttributes;
-use crate::face::QueueLimit;
+use crate::face::{FaceAttributes, QueueLimit};
 use recoup_packet::data::DataBuilder;
 use recoup_packet::interest::Interest;
 use recoup_packet::signature::DigestSigner;
 use recoup_transport::link::Recovery;
-use recoup_transport::queue::{Capacity, Discipline, Scheduling};
 use std::sync::Arc;
 
 const FACE: FaceId = FaceId(1);
-const OTHER: FaceId = FaceId(2);
 
 struct Bench {
     links: Links,
@@ -24,17 +21,9 @@ fn packet(number: u8) -> Packet {
     Packet::interest(Arc::new(Interest::new(name)), &NameHasher::new(1))
 }
 
-fn queue(packets: u64) -> FaceAttributes {
-    FaceAttributes::value(QueueLimit { packets: Some(packets), bytes: None })
-}
-
 impl Bench {
     fn new() -> Self {
-        Self::with_seed(1)
-    }
-
-    fn with_seed(seed: u64) -> Self {
-        let links = Links::new(NameHasher::new(1), Rng::from_seed(seed), None);
+        let links = Links::new(NameHasher::new(1), Rng::from_seed(1), None);
         Self { links, out: Outbox::new(()), now: Instant::ZERO }
     }
 
@@ -48,11 +37,6 @@ impl Bench {
         self.lines()
     }
 
-    fn ready(&mut self) -> Vec<String> {
-        self.links.ready(self.now, FACE, &mut self.out);
-        self.lines()
-    }
-
     fn lines(&mut self) -> Vec<String> {
         let line = |output| match output {
             Output::Transmit { packet, .. } => packet.name().to_string(),
@@ -62,15 +46,6 @@ impl Bench {
             other => panic!("{other:?}"),
         };
         self.out.outputs.drain(..).map(line).collect()
-    }
-
-    /// The frames that leave.
-    fn frames(&mut self) -> Vec<Bytes> {
-        let frame = |output| match output {
-            Output::Send { frame, .. } => frame.into_bytes(),
-            other => panic!("{other:?}"),
-        };
-        self.out.outputs.drain(..).map(frame).collect()
     }
 }
 

@@ -3,7 +3,7 @@ use crate::harness::*;
 use recoup_io::driver::{Driver, DriverOptions};
 use recoup_io::face::{CloseReason, DropReason, FaceChange};
 use recoup_transport::time::Duration;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
 
 #[test]

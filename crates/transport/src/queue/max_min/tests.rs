@@ -102,31 +102,3 @@ fn a_flow_is_forgotten_after_a_silent_second() {
     }
     assert_eq!(pool.flows(), 12, "those of the last second, and the one that goes on");
 }
-
-/// Bits per second of an honest neighbour beside one that sends a new flow with each packet, at twice the rate of the
-/// link.
-fn beside_many_flows(share: Share) -> f64 {
-    let settings = MaxMinSettings { share, ..MaxMinSettings::default() };
-    let mut scheduler = MaxMin::new(settings, Capacity::symmetric(1_000_000));
-    let (mut honest, mut all, mut free_at) = (0, 0, 0);
-    for step in 0..20_000_u64 {
-        let now = Instant::from_nanos(step * 1_000_000);
-        if step % 4 == 0 {
-            let minted = FlowKey { group: 2, flow: 1_000 + step };
-            let _ = scheduler.enqueue(now, minted, Charge::Itself, packet(2));
-        }
-        if step % 8 == 1 {
-            // The full rate of the link.
-            let _ = scheduler.enqueue(now, key(1), Charge::Itself, packet(1));
-        }
-        if free_at <= step
-            && let Some(packet) = scheduler.dequeue(now)
-        {
-            free_at = step + 8;
-            all += 1;
-            honest += u64::from(packet[0] == 1);
-        }
-    }
-    assert!(all >= 2_400, "the link is used: {all}");
-    honest as f64 * 8_000.0 / 20.0
-}
