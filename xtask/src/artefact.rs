@@ -161,21 +161,6 @@ mod tests {
     }
 
     #[test]
-    fn building_commands_of_a_page_are_found() {
-        let page = "cargo install --path x\n\n```sh\ncargo install --path y  # minutes\ncargo run --release -p z\n\
-                    recoup demo\nmaturin develop\n```\npip install ./python\n```sh\npip install ./python\n```\n";
-        assert_eq!(
-            building(page),
-            ["cargo install --path y", "maturin develop", "pip install ./python"]
-        );
-    }
-
-    #[test]
-    fn every_building_command_is_run_by_a_leg() {
-        check().unwrap();
-    }
-
-    #[test]
     fn all_artefacts_have_the_tested_features() {
         let features = FULL.split("--features ").nth(1).unwrap();
         assert_eq!(features, FEATURES, "packages and the install page");
@@ -214,17 +199,5 @@ mod tests {
             assert_eq!(panic(profile), "unwind", "{profile}");
         }
         assert_eq!(panic("dist"), "abort");
-    }
-
-    #[test]
-    fn unchanged_copy_keeps_its_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let (from, to) = (folder.path().join("from"), folder.path().join("to/copy"));
-        fs::write(&from, "new").unwrap();
-        copy_changed(&from, &to).unwrap();
-        let time = || fs::metadata(&to).unwrap().modified().unwrap();
-        let before = time();
-        copy_changed(&from, &to).unwrap();
-        assert_eq!((time(), fs::read(&to).unwrap()), (before, b"new".to_vec()));
     }
 }

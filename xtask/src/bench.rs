@@ -202,14 +202,3 @@ fn simulation(recoup: &Path, scratch: &Scratch) -> Outcome<f64> {
     within(&mut sim, LIMIT)?;
     Ok(begun.elapsed().as_secs_f64())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn median_of_an_even_number_is_between() {
-        assert_eq!(spread(&[4.0, 1.0, 3.0, 2.0]), [2.5, 1.0, 4.0]);
-        assert_eq!(spread(&[3.0, 1.0, 2.0]), [2.0, 1.0, 3.0]);
-    }
-}

@@ -30,22 +30,3 @@ pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     }
     found
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_know_their_kind_and_their_file() {
-        let text = "# A\n\nWrite `a/b.rs`:\n\n```rust\nfn x() {}\n\nfn y() {}\n```\n\nThen `b`:\n\n```sh\nls\n```\n";
-        let found = blocks(text);
-        let rust = Block {
-            kind: "rust",
-            file: Some("a/b.rs"),
-            before: "# A\n\nWrite `a/b.rs`:\n",
-            text: "fn x() {}\n\nfn y() {}\n",
-        };
-        let shell = Block { kind: "sh", file: None, before: "\n\nThen `b`:\n", text: "ls\n" };
-        assert_eq!(found, [rust, shell]);
-    }
-}

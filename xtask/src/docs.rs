@@ -155,26 +155,6 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_text_between_the_marks_is_replaced() {
-        let text = format!("before\n{BEGIN}old\n{END}\nafter\n");
-        let new = between(&text, "new").unwrap();
-        assert_eq!(new, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(between(&new, "new").unwrap(), new);
-        assert!(between("no marks", "new").unwrap_err().contains(END));
-    }
-
-    #[test]
-    fn study_without_a_result_is_reported() {
-        let result = json!({ "title": "Why?", "held": 3, "failed": 1, "undecided": 0, "changed": 1, "reported": 4,
-                             "used_for_inference": 2, "seeds": 20 });
-        let study = |key: &str, result| Study { key: key.into(), claims: Vec::new(), result };
-        let table = table(&[study("a2001", Some(result)), study("b2002", None)]);
-        assert!(table.contains("a2001/README.md): Why?\n"), "{table}");
-        assert!(table.contains("| a2001 | 3 | 1 | 0 | 1 | 4 | 2 | 20 |\n"), "{table}");
-        assert!(table.contains("b2002: no result is kept\n"), "{table}");
-    }
-
-    #[test]
     fn counts_follow_from_the_verdicts() {
         let claims = ids("[[claim]]\nid = \"A-1\"\nplace = \"x\"\n");
         let result = |verdict: &str, held: u32, failed: u32| {

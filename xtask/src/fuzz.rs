@@ -74,7 +74,7 @@ fn parse(arguments: &[&str], all: &[String]) -> Outcome<(Vec<String>, f64)> {
 fn seed(target: &str) -> Outcome {
     let seeds = root().join("fuzz/corpus").join(target);
     fs::create_dir_all(&seeds).map_err(|error| format!("{}: {error}", seeds.display()))?;
-    if ["packet", "stream", "name_uri", "management"].contains(&target) {
+    if target == "packet" {
         for kind in sorted(&package("recoup-packet")?.join("tests/corpus"))? {
             plant(&kind, &seeds, |text| hexadecimal(&String::from_utf8_lossy(text)))?;
         }
@@ -113,23 +113,4 @@ fn hexadecimal(text: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         lines.flat_map(str::chars).filter_map(|it| it.to_digit(16)).map(|it| it as u8).collect();
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn targets_and_time_are_chosen() {
-        let all = targets().unwrap();
-        let (chosen, minutes) = parse(&["packet", "--hours", "0.5"], &all).unwrap();
-        assert_eq!((chosen, minutes), (vec!["packet".to_owned()], 30.0));
-        assert_eq!(parse(&[], &all).unwrap().0, all);
-        assert!(parse(&["nonsense"], &all).is_err() && parse(&["--minutes", "0"], &all).is_err());
-    }
-
-    #[test]
-    fn remarks_are_no_bytes() {
-        assert_eq!(hexadecimal("# 99\n05 0a\nff"), [5, 10, 255]);
-    }
 }

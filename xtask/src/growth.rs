@@ -336,12 +336,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cost_counts_beyond_the_first_size() {
-        assert_eq!(ROWS[0].units([9.0, 409.0, 1_909.0, 19_809.0]), [1.0, 1.0, 2.0]);
-        assert_eq!(ROWS[2].units([9.0, 2.0, 1.0, 3.0]), [2.0, 1.0, 3.0]);
-    }
-
-    #[test]
     fn rise_counts_from_the_second_size() {
         assert_eq!(rise([2.0, 1.0, 3.0]), Some(1.5));
         assert_eq!(rise([4.0, 3.0, 2.0]), Some(0.75));
@@ -359,29 +353,5 @@ mod tests {
         let text = |last| line(&ROWS[1], [4.0, 4.0, last]);
         assert!(text(5.1).ends_with("× 1.27 (RISES)") && text(4.9).ends_with("× 1.23"));
         assert!(text(f64::NAN).ends_with("(UNKNOWN)"));
-    }
-
-    #[test]
-    fn no_run_and_no_row_are_errors() {
-        assert_eq!(parse(&["--only", "clients", "--runs", "2"]).unwrap().0.len(), 2);
-        for wrong in [&["--runs", "0"], &["--only", "nothing"], &["--runs", "-1"]] {
-            assert!(parse(wrong).is_none(), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn processor_time_is_that_of_the_command() {
-        let used = processor_seconds(Command::new("sh").args(["-c", "exit 0"])).unwrap();
-        assert!((0.0..1.0).contains(&used), "{used}");
-        let failure = processor_seconds(Command::new("sh").args(["-c", "exit 1"])).unwrap_err();
-        assert!(failure.starts_with("sh -c exit 1 failed"), "{failure}");
-    }
-
-    #[test]
-    fn scenarios_grow_with_their_size() {
-        for scenario in [mesh, exceptions, sweep] {
-            let [few, many] = [10, 100].map(scenario);
-            assert!(toml::from_str::<toml::Table>(&few).is_ok() && many.len() > 3 * few.len());
-        }
     }
 }

@@ -117,17 +117,3 @@ impl fmt::Display for Summary {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_result_lines_are_counted() {
-        let mut tally = Tally::default();
-        tally.add_line("test a::b ... ok");
-        tally.add_line("test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 0 filtered");
-        tally.add_line("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured");
-        assert_eq!(tally, Tally { passed: 13, failed: 2, ignored: 3 });
-    }
-}

@@ -18,7 +18,6 @@ mod peer;
 mod process;
 mod python;
 mod soak;
-mod survive;
 mod targets;
 mod test;
 mod text;
@@ -33,7 +32,7 @@ use std::process::ExitCode;
 /// A chore: its name and its arguments, its effect, and its code.
 type Chore = ([&'static str; 2], &'static str, fn(&[&str]) -> Outcome);
 
-const CHORES: [Chore; 10] = [
+const CHORES: [Chore; 9] = [
     (
         ["test", "[all | LEG…] [--list]"],
         "checks that must hold before a change is delivered, or only the named legs",
@@ -53,11 +52,6 @@ const CHORES: [Chore; 10] = [
         ["bench", "[BINARY…] [--runs N] [--only WORD]"],
         "speed of whole commands, beside other binaries",
         bench::run,
-    ),
-    (
-        ["survive", "[--interests N] [--faces N]"],
-        "whether a forwarder withstands floods and hostile peers",
-        survive::run,
     ),
     (
         ["soak", "[--hours N] [--seed N]"],

@@ -239,34 +239,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_in_code_is_text() {
-        let text = "# A\n\n[b](c.md#d) `[e](f.md)`\n\n```\n[g](h)\n```\n\n| ![i](j.svg) |\n|---|\n";
-        let found: Vec<_> = links(text).into_iter().map(|it| (it.line, it.target)).collect();
-        assert_eq!(found, [(3, "c.md#d".into()), (9, "j.svg".into())]);
-    }
-
-    #[test]
-    fn anchor_follows_the_heading() {
-        let found = anchors("# `[link]`, `[links.NAME]`\n\n## A b\n\ntext\n\n## A b\n");
-        let expected = ["link-linksname", "a-b", "a-b-1"].map(str::to_owned);
-        assert_eq!(found, expected.into());
-    }
-
-    #[test]
     fn long_sentence_and_cell_are_found() {
         let long = "word ".repeat(26);
         let text = format!("# A\n\n{long}. Short.\n\n| {} |\n|---|\n| b |\n", "x".repeat(41));
         let lines: Vec<_> = breaches(&text).into_iter().map(|(line, _)| line).collect();
         assert_eq!(lines, [3, 5, 1]);
         assert_eq!(breaches("# A\n\nDo this.\n\n```sh\nls\n```\n"), []);
-    }
-
-    #[test]
-    fn link_resolves_within_the_repository() {
-        assert_eq!(resolved("docs/a.md", "../README.md").as_deref(), Some("README.md"));
-        assert_eq!(resolved("docs/a.md", "./b/c.md").as_deref(), Some("docs/b/c.md"));
-        assert_eq!(resolved("docs/a.md", "").as_deref(), Some("docs/a.md"));
-        assert_eq!(resolved("docs/a.md", "../../etc/passwd"), None);
     }
 
     #[test]

@@ -407,51 +407,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_becomes_steps() {
-        let page = "# A\n\n<!-- run: touch movie -->\n\n```sh\nrecoup serve movie --name /m\nrecoup sim a \\\n  b\n```\n\n```text\nx\n```\n\n\
-                    ## B\n\nWrite `b.toml`:\n\n```toml\nc = 1\n```\n\n<!-- not run: needs NFD -->\n```sh\ncat <<END\nx\nEND\n# note\nnfdc\n```\n";
-        let steps = steps(page);
-        let run = Step::Run {
-            text: "recoup serve movie --name /m\nrecoup sim a \\\n  b\n",
-            count: 2,
-            line: 6,
-            output: Some("x\n"),
-            is_exact: false,
-        };
-        let rest =
-            [Step::Chapter, Step::Write("b.toml", "c = 1\n"), Step::Marked("needs NFD", 2, 25)];
-        assert_eq!(steps[..2], [Step::Hidden("touch movie"), run]);
-        assert_eq!(steps[2..], rest);
-        assert!(
-            script(&steps, Path::new("/p"))
-                .contains("beside serve 'recoup serve movie --name /m'\n")
-        );
-    }
-
-    #[test]
-    fn servers_are_known_by_their_command() {
-        assert_eq!(server("A=b recoup link --between a b"), Some("link"));
-        assert_eq!(server("recoup ping --serve /a"), Some("ping"));
-        assert_eq!(server("recoup serve a --name /a > log & a=$!"), None);
-        assert_eq!(server("recoup ping /a"), None);
-        assert_eq!(server("curl serve"), None);
-    }
-
-    #[test]
-    fn shell_of_a_page_is_understood() {
-        assert_eq!(server("recoup forward > log 2>&1  # a & b"), Some("forward"));
-        assert_eq!(server("recoup serve 'a & b' --name /a"), Some("serve"));
-        assert_eq!(server("recoup serve a --name /a > log 2>&1 &"), None);
-        for begin in ["cat <<END", "cat <<'END' > a", "cat <<-\"END\"; date", "cat > a << END"] {
-            let text = format!("{begin}\nrecoup serve a &&\n\tEND\nls '<<x' <<< y \\\n  b\n# c\n");
-            assert_eq!(commands(&text), [begin, "ls '<<x' <<< y   b"]);
-            assert_eq!(shell(&text), text.replace("\\\n", ""));
-        }
-        let tail = "```sh\nls\n```\n\n<!-- run: cmp a b -->\n";
-        assert_eq!(steps(&format!("\n{tail}")).last(), Some(&Step::Hidden("cmp a b")));
-    }
-
-    #[test]
     fn processes_that_crashed_fail_a_page() {
         let scratch = crate::process::Scratch::make().unwrap();
         let run = |text: &str| {

@@ -150,17 +150,3 @@ fn add_pytest(tally: &mut Tally, line: &str) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn last_line_of_pytest_is_counted() {
-        let mut tally = Tally::default();
-        add_pytest(&mut tally, "tests/test_simulation.py ........ [100%]");
-        add_pytest(&mut tally, "tests/test_dask.py: 1 warning in a line of text");
-        add_pytest(&mut tally, "2 failed, 17 passed, 1 skipped in 63.20s (0:01:03)");
-        assert_eq!(tally, Tally { passed: 17, failed: 2, ignored: 1 });
-    }
-}

@@ -223,21 +223,3 @@ fn soak(folder: &Path, time: Duration, pause: Duration, seed: u64) -> Outcome {
 fn minutes(time: Duration) -> f64 {
     time.as_secs_f64() / 60.0
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_and_seed_are_read_in_any_order() {
-        let hour = Duration::from_secs(3_600);
-        let options = |pause| Ok(Options { time: hour, pause, seed: 7 });
-        assert_eq!(parse(&["--seed", "7", "--hours", "1"]), options(Duration::ZERO));
-        let paused = ["--minutes", "60", "--pause", "0.5", "--seed", "7"];
-        assert_eq!(parse(&paused), options(Duration::from_millis(500)));
-        for wrong in [&["--minutes"][..], &["--minutes", "0"], &["--runs", "1"], &["--pause", "-1"]]
-        {
-            assert!(parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
-}

@@ -272,19 +272,6 @@ fn bad_opening(text: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_declaration_is_found_behind_its_visibility() {
-        assert_eq!(declared_type("pub(crate) struct FaceManager<'a> {"), Some("FaceManager"));
-        assert_eq!(declared_type("    enum Verdict {"), Some("Verdict"));
-        assert_eq!(declared_type("let manager = 3;"), None);
-    }
-
-    #[test]
-    fn empty_suffixes_are_found() {
-        assert!(has_empty_suffix("FaceManager"));
-        assert!(!has_empty_suffix("Baseline"));
-    }
-
     fn texts(text: &str) -> Vec<String> {
         breaches(text).into_iter().map(|(_, text)| text).collect()
     }

@@ -94,24 +94,3 @@ fn inserted(text: &str, diff: &str) -> Outcome<String> {
     }
     Ok(lines.join("\n") + "\n")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn diff_lines_follow_their_context() {
-        let text = "a\nb\nlist [\n  old\n]\n";
-        let diff = " b\n+c\n list [\n+  new\n";
-        assert_eq!(inserted(text, diff).unwrap(), "a\nb\nc\nlist [\n  new\n  old\n]\n");
-        assert!(inserted(text, " z\n+c\n").is_err() && inserted("b\nb\n", " b\n+c\n").is_err());
-        assert!(inserted(text, "+c\n").is_err());
-    }
-
-    #[test]
-    fn the_copy_has_a_version_of_its_own() {
-        let manifest = "[workspace]\nresolver = \"3\"\n[workspace.package]\nversion = \"1.2.3\"\n";
-        assert!(versioned(manifest).unwrap().contains("version = \"1.2.3+tutorial\"\n"));
-        assert!(versioned("[workspace]\n").is_err());
-    }
-}

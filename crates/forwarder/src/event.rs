@@ -124,13 +124,3 @@ pub enum NodeEvent {
         copies: u32,
     },
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_is_small() {
-        assert!(size_of::<NodeEvent>() <= 24, "{}", size_of::<NodeEvent>());
-    }
-}

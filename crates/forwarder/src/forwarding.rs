@@ -36,13 +36,9 @@ mod renewed;
 mod reroute;
 mod share;
 mod soft_timeout;
-#[cfg(test)]
-mod tests;
 mod uplink;
 
 use content_store_miss::route;
-#[cfg(test)]
-pub(crate) use edge::RecordingEdge;
 pub(crate) use edge::{Edge, FlowPart};
 pub(crate) use uplink::FaceLoss;
 

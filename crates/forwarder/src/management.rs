@@ -16,8 +16,6 @@ mod registry;
 mod rib;
 mod route;
 mod strategy;
-#[cfg(test)]
-mod tests;
 
 pub use crate::order::{FaceDescription, FaceOrder, FaceSettings, Notice, OrderError};
 

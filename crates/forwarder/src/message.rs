@@ -145,14 +145,3 @@ impl From<Notice> for Input {
         Self::Notice(Box::new(notice))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn output_is_small() {
-        // The largest is a report with an event of the fetch loop.
-        assert!(size_of::<Output>() <= 88, "{}", size_of::<Output>());
-    }
-}

@@ -170,9 +170,4 @@ mod tests {
         low.merge(high);
         assert_eq!(low, of(0..60));
     }
-
-    #[test]
-    fn a_trace_is_two_words() {
-        assert_eq!(size_of::<Trace>(), 2 * size_of::<usize>());
-    }
 }

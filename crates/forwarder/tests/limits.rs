@@ -142,19 +142,6 @@ fn without_limits_the_flood_takes_everything() {
 }
 
 #[test]
-fn flooding_faces_leave_free_slots() {
-    let mut harness = Harness::new(FAIR);
-    for face in 10..110 {
-        let attributes = FaceAttributes::wire(8_800);
-        harness.node.handle(harness.now, Input::FaceUp { face: FaceId(face), attributes });
-        for number in 0..200 {
-            harness.ask(FaceId(face), name("flood", u64::from(face) << 32 | number), number);
-        }
-    }
-    assert!((0..20).all(|number| harness.exchange(HONEST, number)));
-}
-
-#[test]
 fn long_interests_count_for_what_they_hold() {
     let mut harness = Harness::new(FAIR);
     let long = |number: u64| name(&"x".repeat(8_000), number);

@@ -368,35 +368,6 @@ fn query_leaves_after_all_frames() {
 }
 
 #[test]
-fn local_queue_drops_are_not_repaired() {
-    let mut harness = Harness::new([wire("wldr"), wire("wldr")], 0.0);
-    harness.ask(1, 3);
-    harness.run();
-    harness.now += Duration::from_millis(1);
-    for number in 1_000..1_004 {
-        let input = harness.question(0, number);
-        harness.nodes[0].handle(harness.now, input);
-        while let Some(output) = harness.nodes[0].poll(harness.now) {
-            match (number, output) {
-                (1_000, Output::Send { frame, .. }) => {
-                    let frame = frame.into_bytes();
-                    harness.nodes[0].handle(harness.now, Input::Overflowed { face: LINK, frame });
-                }
-                // The link loses this one.
-                (1_001, Output::Send { .. }) => {}
-                (_, output) => harness.carry_out(0, output),
-            }
-        }
-    }
-    harness.run();
-    harness.answered.retain(|number| *number >= 1_000);
-    harness.answered.sort();
-    assert_eq!(harness.answered, [1_001, 1_002, 1_003]);
-    let Counters { resent, given_up, .. } = harness.counters()[0];
-    assert_eq!((resent, given_up), (1, 1));
-}
-
-#[test]
 fn losses_while_down_are_repaired_when_up() {
     let mut harness = Harness::new([value("wldr"), value("wldr")], 0.0);
     harness.ask(0, 300);
@@ -408,30 +379,6 @@ fn losses_while_down_are_repaired_when_up() {
     let lost: Vec<_> = (0..300).filter(|it| !harness.answered.contains(it)).collect();
     assert!(lost.iter().all(|it| (100..=200).contains(it)), "{lost:?}");
     assert!(harness.counters()[1].resent > 0);
-}
-
-#[test]
-fn duplicated_frames_stop_at_the_link() {
-    let mut harness = Harness::new([wire("wldr"), wire("wldr")], 0.0);
-    harness.ask(0, 10);
-    harness.run();
-    let before = harness.repeated;
-    // Frames with numbers, delivered twice.
-    harness.ask(1_000, 1);
-    let mut seen = Vec::new();
-    while let Some(((at, _), (node, load))) = harness.agenda.pop_first() {
-        harness.now = at;
-        if let Load::Frame(frame) = &load {
-            seen.push((node, frame.clone()));
-            harness.nodes[node].handle(at, Input::Frame { face: LINK, frame: frame.clone() });
-        }
-        harness.deliver(node, load);
-        if seen.len() > 4 {
-            break;
-        }
-    }
-    assert!(harness.repeated >= before + 2, "{}", harness.repeated);
-    assert_eq!(harness.answered.iter().filter(|it| **it == 1_000).count(), 1);
 }
 
 #[test]
@@ -466,22 +413,4 @@ fn auto_sends_few_offers_without_answer() {
             assert!(ends.contains(&"acked") || state == Agreement::Off, "{ends:?}: {state}");
         }
     }
-}
-
-#[test]
-fn interest_that_fills_its_frame_carries_no_offer() {
-    let mut harness = Harness::new([wire("auto"), wire("auto")], 0.0);
-    let name = format!("/{}", "a".repeat(1_400 - 40));
-    let mut interest = Interest::new(name.parse().unwrap());
-    interest.nonce = Some(1);
-    let packet = Packet::interest(Arc::new(interest), harness.nodes[0].hasher());
-    harness.nodes[0].handle(Instant::ZERO, Input::Packet { face: EDGE, packet });
-    let mut frames = Vec::new();
-    while let Some(output) = harness.nodes[0].poll(Instant::ZERO) {
-        if let Output::Send { face: LINK, frame } = output {
-            frames.push(frame.into_bytes());
-        }
-    }
-    let [frame] = &frames[..] else { panic!("it was cut: {}", frames.len()) };
-    assert!(frame.len() > 1_340 && LpPacket::is_bare(frame), "{}", frame.len());
 }

@@ -166,11 +166,6 @@ impl Driver {
         })
     }
 
-    /// Time in which the process is stopped counts from here on: for registrations, which age at the forwarder meanwhile.
-    pub fn count_stops(&mut self) {
-        self.timing.leaves_stops_out = false;
-    }
-
     /// Time since the driver was made: the machine's clock.
     pub fn now(&self) -> Instant {
         self.timing.clock.now()

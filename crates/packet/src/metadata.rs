@@ -161,24 +161,6 @@ mod tests {
     }
 
     #[test]
-    fn metadata_with_every_element_survive() {
-        let metadata = Metadata {
-            versioned: name("/file/v=7"),
-            final_block: Some(300),
-            segment_size: Some(8000),
-            size: Some(2_400_001),
-            mode: Some(0o100_644),
-            atime_ns: Some(1),
-            btime_ns: Some(2),
-            ctime_ns: Some(3),
-            mtime_ns: Some(1_700_000_000_000_000_000),
-            object_type: Some(Bytes::from_static(b"blob")),
-            object_id: Some(ObjectId::new([9; 16])),
-        };
-        assert_eq!(Metadata::decode(metadata.to_bytes()), Ok(metadata));
-    }
-
-    #[test]
     fn metadata_of_other_producers_are_understood() {
         // The name alone (ndn-cxx, NDNts); FinalBlockId and size in any order, among unknown elements.
         let bare = [7, 6, 8, 1, b'f', 54, 1, 7];

@@ -43,17 +43,6 @@ fn batch_digests_equal_single_digests() {
     }
 }
 
-#[test]
-fn lengths_mix_in_a_batch() {
-    check(&(0..=300).map(|len| bytes(len, 1)).collect::<Vec<_>>());
-    check(&(0..=300).rev().map(|len| bytes(len, 2)).collect::<Vec<_>>());
-    let around_borders = (1..40).flat_map(|blocks| {
-        [-9isize, -8, -1, 0, 1].map(|off| bytes((64 * blocks + off) as usize, 3))
-    });
-    check(&around_borders.collect::<Vec<_>>());
-    check(&(0..32).map(|i| bytes(if i % 16 == 5 { 8_800 } else { i }, 4)).collect::<Vec<_>>());
-}
-
 fn signers() -> Vec<Box<dyn Signer>> {
     vec![
         Box::new(DigestSigner),

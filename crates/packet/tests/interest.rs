@@ -28,30 +28,6 @@ const LIFETIME: &[u8] = &[0x0c, 2, 0x76, 0xa1];
 const HOP_LIMIT: &[u8] = &[0x22, 1, 0xdc];
 
 #[test]
-fn interest_with_all_elements_is_read_and_written() {
-    let elements = [NAME, CAN_BE_PREFIX, MUST_BE_FRESH, HINT, NONCE, LIFETIME, HOP_LIMIT];
-    let wire = packet(&elements);
-    let interest = Interest::decode(wire.clone()).unwrap();
-    assert_eq!(interest.name, name("/A"));
-    assert!(interest.can_be_prefix && interest.must_be_fresh);
-    assert_eq!(interest.forwarding_hint, [name("/H")]);
-    assert_eq!(interest.nonce, Some(0x4a7c_b268));
-    assert_eq!(interest.lifetime_or_default(), Duration::from_millis(30_369));
-    assert_eq!(interest.hop_limit, Some(220));
-    assert_eq!(interest.to_bytes(), wire);
-    assert_eq!(interest.encoded_len(), wire.len());
-}
-
-#[test]
-fn an_interest_may_be_nothing_but_a_name() {
-    let wire = packet(&[NAME]);
-    let interest = Interest::decode(wire.clone()).unwrap();
-    assert_eq!(interest, Interest::new(name("/A")));
-    assert_eq!(interest.lifetime_or_default(), DEFAULT_LIFETIME);
-    assert_eq!(interest.to_bytes(), wire);
-}
-
-#[test]
 fn a_lifetime_is_rounded_up_to_milliseconds() {
     let mut interest = Interest::new(name("/A"));
     interest.lifetime = Some(Duration::from_micros(1500));

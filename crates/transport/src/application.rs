@@ -202,14 +202,3 @@ pub trait Application {
         None
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn output_of_an_application_is_six_words() {
-        let sizes = [size_of::<Report>(), size_of::<AppOutput>()];
-        assert!(sizes.into_iter().max() <= Some(48), "{sizes:?}");
-    }
-}

@@ -43,7 +43,7 @@ pub use windowed::{
 };
 
 /// A segment arrived for the first time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delivered {
     /// Number of the segment.
     pub segment: u64,
@@ -69,9 +69,10 @@ pub struct Delivered {
 }
 
 /// Signal that indicates a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LossKind {
     /// The retransmission timer expired.
+    #[default]
     Timeout,
     /// A Nack with reason Congestion arrived.
     NackCongestion,
@@ -82,7 +83,7 @@ pub enum LossKind {
 }
 
 /// A transmission was lost, or its Data was marked.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Loss {
     /// Signal that indicates the loss.
     pub kind: LossKind,

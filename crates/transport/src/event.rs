@@ -312,11 +312,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_five_words() {
-        assert!(size_of::<Event>() <= 40, "{}", size_of::<Event>());
-    }
-
-    #[test]
     fn a_span_is_exact_up_to_years() {
         for nanos in [0, 1, 255, 256, 20_000_000_001, Span::LONGEST_NANOS] {
             assert_eq!(Span::from_nanos(nanos).as_nanos(), nanos);

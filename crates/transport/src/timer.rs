@@ -253,33 +253,6 @@ mod tests {
     }
 
     #[test]
-    fn timers_fire_in_order_of_time_and_arming() {
-        let mut timers = Timers::new();
-        for (slot, millis) in [(3, 20), (1, 10), (2, 10), (0, 10)] {
-            timers.arm(slot, at(millis));
-        }
-        timers.arm(1, at(10));
-        let order: Vec<_> = std::iter::from_fn(|| timers.pop_due(at(20))).collect();
-        assert_eq!(order, [2, 0, 1, 3]);
-        assert!(timers.is_empty());
-    }
-
-    #[test]
-    fn a_cancelled_timer_no_longer_decides_the_deadline() {
-        let mut timers = Timers::new();
-        timers.arm(0, at(10));
-        timers.arm(1, at(20));
-        assert!(timers.cancel(0));
-        assert!(!timers.cancel(0) && !timers.cancel(99));
-        assert_eq!(
-            (timers.deadline(), timers.due(0), timers.due(1)),
-            (Some(at(20)), None, Some(at(20)))
-        );
-        assert_eq!(timers.pop_due(at(19)), None);
-        assert_eq!(timers.pop_due(at(20)), Some(1));
-    }
-
-    #[test]
     fn cancelled_timers_release_their_memory() {
         let mut timers = Timers::new();
         timers.arm(0, at(0));

@@ -184,7 +184,6 @@ impl Trial {
         let (before, order) = (self.control.window(), self.highest_order.saturating_sub(age));
         let (highest_order, rtt, min_rtt) = (self.highest_order, srtt, srtt);
         let delivered = Delivered {
-            path: None,
             segment: order,
             order,
             highest_order,
@@ -193,7 +192,7 @@ impl Trial {
             min_rtt,
             in_flight,
             advance,
-            remaining: None,
+            ..Delivered::default()
         };
         let (dwnd, threshold) = (self.control.delay_window(), self.control.ssthresh());
         self.control.on_delivered(self.now, &delivered);
@@ -219,8 +218,7 @@ impl Trial {
             high_interest: highest_order,
             in_flight: 1,
             evidence,
-            srtt: None,
-            min_rtt: None,
+            ..Loss::default()
         };
         let threshold = self.control.ssthresh();
         let accepted = self.control.on_loss(self.now, &loss);

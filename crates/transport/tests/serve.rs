@@ -20,11 +20,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A file in memory whose version is its number of writes.
+/// A file in memory, of version 1.
 #[derive(Debug, Default)]
 struct Paper {
     content: Vec<u8>,
-    version: u64,
     /// A read at this offset finds it changed.
     torn_at: Option<u64>,
 }
@@ -32,7 +31,6 @@ struct Paper {
 #[derive(Debug)]
 struct Reading {
     paper: Rc<RefCell<Paper>>,
-    version: u64,
     length: u64,
 }
 
@@ -43,7 +41,7 @@ impl Source for Reading {
 
     fn read_at(&mut self, _: Instant, offset: u64, into: &mut [u8]) -> Result<(), SourceError> {
         let paper = self.paper.borrow();
-        if paper.version != self.version || paper.torn_at == Some(offset) {
+        if paper.torn_at == Some(offset) {
             return Err(SourceError::Changed);
         }
         let offset = offset as usize;
@@ -61,11 +59,10 @@ struct Desk(Rc<RefCell<Paper>>);
 
 impl Library for Desk {
     fn open(&mut self, path: &Name) -> Option<Opened> {
-        let paper = self.0.borrow();
-        let (version, length) = (paper.version, paper.content.len() as u64);
+        let length = self.0.borrow().content.len() as u64;
         path.is_empty().then(|| Opened {
-            source: Box::new(Reading { paper: Rc::clone(&self.0), version, length }),
-            version: Some(version),
+            source: Box::new(Reading { paper: Rc::clone(&self.0), length }),
+            version: Some(1),
             suffix: None,
             mtime_ns: None,
             mode: None,
@@ -106,7 +103,7 @@ impl Harness {
         signer_of_lists: Option<Box<dyn Signer>>,
     ) -> Self {
         let content = (0..bytes).map(|i| i as u8).collect();
-        let paper = Rc::new(RefCell::new(Paper { content, version: 1, torn_at: None }));
+        let paper = Rc::new(RefCell::new(Paper { content, torn_at: None }));
         let config = ServeConfig {
             prefix: name(prefix),
             convention: Convention::Typed,
@@ -173,12 +170,6 @@ impl Harness {
         let mut interest = Interest::new(name(uri));
         interest.can_be_prefix = true;
         self.ask(interest)
-    }
-
-    fn rewrite(&mut self, bytes: usize) {
-        let mut paper = self.paper.borrow_mut();
-        paper.version += 1;
-        paper.content = vec![0xAA; bytes];
     }
 }
 
@@ -356,22 +347,6 @@ fn unknown_names_are_answered_as_configured() {
         assert_eq!((data.content_type(), data.name()), (ContentType::Nack, &name(uri)));
     }
     assert_eq!(silent.events, [Event::Unknown; 5]);
-}
-
-#[test]
-fn changed_source_ends_its_version() {
-    let mut harness = Harness::new(250, Unknown::Silence);
-    assert!(harness.exact("/p/v=1/seg=0").is_some());
-    harness.rewrite(90);
-    assert!(harness.exact("/p/v=1/seg=1").is_none());
-    assert!(harness.events.contains(&Event::SourceEnded));
-    assert!(harness.exact("/p/v=1/seg=0").is_none(), "the old version has ended for good");
-    harness.now = Instant::from_millis(200);
-    let metadata = harness.prefix("/p/32=metadata").expect("metadata");
-    let metadata = Metadata::decode(metadata.content_bytes()).expect("valid metadata");
-    assert_eq!(metadata.versioned, name("/p/v=2"));
-    let data = harness.exact("/p/v=2/seg=0").expect("the new version");
-    assert_eq!(data.content(), [0xAA; 90]);
 }
 
 #[test]

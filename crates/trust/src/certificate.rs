@@ -2,7 +2,7 @@
 //!
 //! Source: NDN certificate format 2.0 (ndn-cxx documentation, "certificate format").
 
-use recoup_packet::data::{ContentType, Data};
+use recoup_packet::data::Data;
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{KeyError, KeyLocator, PublicKey};
 use std::fmt;
@@ -95,18 +95,6 @@ impl Certificate {
     pub(crate) fn detached(self) -> Self {
         Self { data: self.data.detached(), ..self }
     }
-
-    /// Name of the certificate, or of the key, that signed it.
-    #[must_use]
-    pub fn signer(&self) -> Option<Name> {
-        locator(&self.data)
-    }
-
-    /// Whether its own key signed it, by its name; the signature is not verified.
-    #[must_use]
-    pub fn is_self_signed(&self) -> bool {
-        self.signer().is_some_and(|signer| self.key_name().is_prefix_of(&signer))
-    }
 }
 
 impl fmt::Debug for Certificate {
@@ -130,12 +118,6 @@ pub fn key_name(certificate: &Name) -> Option<Name> {
     let key_at = certificate.len().checked_sub(4)?;
     let is_key = |component: Component<'_>| component == Component::generic(b"KEY");
     certificate.get(key_at).is_some_and(is_key).then(|| certificate.prefix(key_at + 2))
-}
-
-/// Whether this is a name of a certificate's packet type.
-#[must_use]
-pub fn is_certificate(data: &Data) -> bool {
-    data.content_type() == ContentType::Key && key_name(data.name()).is_some()
 }
 
 /// `unix_s` seconds after 1970-01-01 as `YYYYMMDDThhmmss`, UTC.

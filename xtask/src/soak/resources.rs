@@ -104,17 +104,3 @@ fn growth(samples: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let length = times().fold(0.0, f64::max) - times().fold(f64::INFINITY, f64::min);
     if variance > 0.0 { covariance / variance * length } else { 0.0 }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn growth_is_the_slope_over_the_time() {
-        let line = (0..100).map(|it| (f64::from(it), 5.0 + 2.0 * f64::from(it)));
-        assert!((growth(line) - 198.0).abs() < 1e-6);
-        let peak = (0..100).map(|it| (f64::from(it), if it == 50 { 1e3 } else { 1.0 }));
-        assert!(growth(peak).abs() < 50.0, "a peak in the middle is no growth");
-        assert_eq!(growth(std::iter::empty()), 0.0);
-    }
-}

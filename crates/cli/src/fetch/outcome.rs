@@ -222,16 +222,6 @@ mod tests {
     }
 
     #[test]
-    fn resumed_result_fits_one_line() {
-        let resumed = with(report(99, 1, 0), |stats| {
-            (stats.content_bytes, stats.run.held_bytes) = (20_800_000, 20_400_000);
-            elapsed(stats, 1_800);
-        });
-        let text = "20.8 of 41.2 MB in 1.8 s, 92.4 Mbit/s; 1.9 % lost, <0.1 % congestion; verified";
-        assert_eq!(line(&resumed, Some(80)), text);
-    }
-
-    #[test]
     fn losses_are_named_by_cause() {
         let cause = |lost, congestion, unknown| {
             let line = line(&report(lost, congestion, unknown), None);
@@ -290,14 +280,6 @@ mod tests {
         (report.files, report.summary.stats.run.is_kept) = (None, true);
         let text = "all 41.2 MB were there already; unchanged since they were verified";
         assert_eq!(line(&report, None), text);
-    }
-
-    #[test]
-    fn resumed_result_names_the_new_bytes() {
-        let resumed = with(report(0, 0, 0), |stats| {
-            (stats.content_bytes, stats.run.held_bytes) = (22_300_000, 18_900_000);
-        });
-        assert!(line(&resumed, None).starts_with("22.3 of 41.2 MB in 3.2 s, 55.8 Mbit/s; "));
     }
 
     #[test]

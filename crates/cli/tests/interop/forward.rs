@@ -59,36 +59,16 @@ fn serve_with_ndnts(transport: Transport) {
 
 #[test]
 #[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_serves_by_our_forwarder_over_unix() {
-    serve_with_python(Transport::Unix);
-}
-
-#[test]
-#[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_serves_by_our_forwarder_over_tcp() {
-    serve_with_python(Transport::Tcp);
+fn python_ndn_serves_by_our_forwarder() {
+    for transport in [Transport::Unix, Transport::Tcp] {
+        serve_with_python(transport);
+    }
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_serves_by_our_forwarder_over_unix() {
-    serve_with_ndnts(Transport::Unix);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_serves_by_our_forwarder_over_tcp() {
-    serve_with_ndnts(Transport::Tcp);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_serves_by_our_forwarder_over_udp() {
-    serve_with_ndnts(Transport::Udp);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_serves_by_our_forwarder_over_websocket() {
-    serve_with_ndnts(Transport::WebSocket);
+fn ndnts_serves_by_our_forwarder() {
+    for transport in [Transport::Unix, Transport::Tcp, Transport::Udp, Transport::WebSocket] {
+        serve_with_ndnts(transport);
+    }
 }

@@ -116,30 +116,16 @@ fn manage_with_python(transport: Transport) {
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_manages_our_forwarder_over_unix() {
-    manage_with_ndnts(Transport::Unix);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_manages_our_forwarder_over_tcp() {
-    manage_with_ndnts(Transport::Tcp);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_manages_our_forwarder_over_websocket() {
-    manage_with_ndnts(Transport::WebSocket);
+fn ndnts_manages_our_forwarder() {
+    for transport in [Transport::Unix, Transport::Tcp, Transport::WebSocket] {
+        manage_with_ndnts(transport);
+    }
 }
 
 #[test]
 #[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_manages_our_forwarder_over_unix() {
-    manage_with_python(Transport::Unix);
-}
-
-#[test]
-#[ignore = "needs python-ndn: cargo xtask test interop"]
-fn python_ndn_manages_our_forwarder_over_tcp() {
-    manage_with_python(Transport::Tcp);
+fn python_ndn_manages_our_forwarder() {
+    for transport in [Transport::Unix, Transport::Tcp] {
+        manage_with_python(transport);
+    }
 }

@@ -38,24 +38,13 @@ fn fetch_every_object(transport: Transport, mtu: usize) {
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_fetch_what_ndnts_serves_over_unix() {
-    fetch_every_object(Transport::Unix, WHOLE);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_fetch_what_ndnts_serves_over_tcp() {
-    fetch_every_object(Transport::Tcp, WHOLE);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_fetch_what_ndnts_serves_over_udp() {
-    fetch_every_object(Transport::Udp, WHOLE);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_fetch_fragments_of_ndnts_over_udp() {
-    fetch_every_object(Transport::Udp, NARROW);
+fn we_fetch_what_ndnts_serves() {
+    for (transport, mtu) in [
+        (Transport::Unix, WHOLE),
+        (Transport::Tcp, WHOLE),
+        (Transport::Udp, WHOLE),
+        (Transport::Udp, NARROW),
+    ] {
+        fetch_every_object(transport, mtu);
+    }
 }

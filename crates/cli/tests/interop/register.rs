@@ -26,12 +26,8 @@ fn reach_what_we_registered(transport: Transport) {
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn registration_over_unix_brings_interests() {
-    reach_what_we_registered(Transport::Unix);
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn registration_over_tcp_brings_interests() {
-    reach_what_we_registered(Transport::Tcp);
+fn registration_brings_interests() {
+    for transport in [Transport::Unix, Transport::Tcp] {
+        reach_what_we_registered(transport);
+    }
 }

@@ -34,12 +34,8 @@ fn store(transport: Transport) {
 
 #[test]
 #[ignore = "needs ndn-python-repo: cargo xtask test interop"]
-fn python_repository_works_over_unix() {
-    store(Transport::Unix);
-}
-
-#[test]
-#[ignore = "needs ndn-python-repo: cargo xtask test interop"]
-fn python_repository_works_over_tcp() {
-    store(Transport::Tcp);
+fn python_repository_works() {
+    for transport in [Transport::Unix, Transport::Tcp] {
+        store(transport);
+    }
 }

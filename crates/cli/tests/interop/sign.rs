@@ -68,30 +68,16 @@ fn we_verify_what_ndnts_signs_with(algorithm: &str) {
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_verifies_what_we_sign_with_ecdsa() {
-    ndnts_verifies_what_we_sign_with("ecdsa");
+fn ndnts_verifies_what_we_sign() {
+    for algorithm in ["ecdsa", "ed25519"] {
+        ndnts_verifies_what_we_sign_with(algorithm);
+    }
 }
 
 #[test]
 #[ignore = "needs NDNts: cargo xtask test interop"]
-fn ndnts_verifies_what_we_sign_with_ed25519() {
-    ndnts_verifies_what_we_sign_with("ed25519");
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_verify_what_ndnts_signs_with_ecdsa() {
-    we_verify_what_ndnts_signs_with("ecdsa");
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_verify_what_ndnts_signs_with_ed25519() {
-    we_verify_what_ndnts_signs_with("ed25519");
-}
-
-#[test]
-#[ignore = "needs NDNts: cargo xtask test interop"]
-fn we_verify_what_ndnts_signs_with_rsa() {
-    we_verify_what_ndnts_signs_with("rsa");
+fn we_verify_what_ndnts_signs() {
+    for algorithm in ["ecdsa", "ed25519", "rsa"] {
+        we_verify_what_ndnts_signs_with(algorithm);
+    }
 }

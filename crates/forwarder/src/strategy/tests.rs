@@ -439,21 +439,6 @@ fn printed_strategies_parse_to_themselves() {
 }
 
 #[test]
-fn error_names_the_valid_strategies() {
-    for (text, part) in [
-        ("best-rout", "did you mean `best-route`?"),
-        ("asf", "there are: best-route, multicast, broadcast, best-face, discover, multipath"),
-        ("multicast(x=1)", "it has none"),
-        ("multipath(split=luck)", "turns or cost"),
-        ("best-face(rto=jakobson)", "such as reconsidered"),
-        ("best-face(rto=popularity)", "nothing but samples"),
-    ] {
-        let error = parse(text).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    }
-}
-
-#[test]
 fn local_names_stay_local() {
     let (far, near) = (
         FaceFacts { link_type: LinkType::PointToPoint, local: false },

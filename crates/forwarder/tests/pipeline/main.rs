@@ -13,7 +13,6 @@ mod interest_loop;
 mod link;
 mod mobility;
 mod mobility_swarm;
-mod oracle;
 mod outgoing_interest;
 mod renewed;
 mod replaced;

@@ -129,22 +129,7 @@ pub(crate) struct Tester {
 
 impl Tester {
     pub(crate) fn new(nodes: u32, options: impl Fn(u32) -> NodeConfig) -> Self {
-        Self::observed(nodes, options, |_| Recorder::default())
-    }
-
-    /// As [`new`](Self::new), with traces of Interests in the log: each node numbers its own from a thousand times
-    /// its number on.
-    pub(crate) fn traced(nodes: u32, options: impl Fn(u32) -> NodeConfig) -> Self {
-        let recorder = |node| Recorder::new(true, Some(u64::from(node) * 1_000));
-        Self::observed(nodes, options, recorder)
-    }
-
-    fn observed(
-        nodes: u32,
-        options: impl Fn(u32) -> NodeConfig,
-        recorder: impl Fn(u32) -> Recorder,
-    ) -> Self {
-        let make = |node| Node::observed(options(node), recorder(node));
+        let make = |node| Node::observed(options(node), Recorder::default());
         Self {
             nodes: (0..nodes).map(make).collect(),
             delays: BTreeMap::new(),

@@ -45,9 +45,16 @@ fn exchange(at: &str) {
 }
 
 #[test]
-fn frames_come_back_over_udp() {
-    exchange("udp4://127.0.0.1:0");
-    exchange("udp6://[::1]:0");
+fn frames_come_back_over_every_transport() {
+    for address in ["127.0.0.1", "[::1]"] {
+        let version = if address.starts_with('[') { 6 } else { 4 };
+        exchange(&format!("udp{version}://{address}:0"));
+        exchange(&format!("tcp{version}://{address}:0"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    exchange(&format!("unix://{}/nfd.sock", folder.path().display()));
+    exchange("ws://127.0.0.1:0/");
+    exchange("memory://an echo");
 }
 
 #[test]
@@ -59,28 +66,6 @@ fn answers_leave_from_the_address_of_the_interest() {
     machine.send(face, interest(60));
     turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
     echo.stop();
-}
-
-#[test]
-fn frames_come_back_over_tcp() {
-    exchange("tcp4://127.0.0.1:0");
-    exchange("tcp6://[::1]:0");
-}
-
-#[test]
-fn frames_come_back_over_unix_sockets() {
-    let folder = tempfile::tempdir().unwrap();
-    exchange(&format!("unix://{}/nfd.sock", folder.path().display()));
-}
-
-#[test]
-fn frames_come_back_over_websockets() {
-    exchange("ws://127.0.0.1:0/");
-}
-
-#[test]
-fn frames_come_back_within_the_process() {
-    exchange("memory://an echo");
 }
 
 #[test]

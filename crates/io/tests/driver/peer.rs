@@ -3,7 +3,7 @@ use crate::harness::*;
 use recoup_io::driver::{Driver, DriverOptions};
 use recoup_io::face::{CloseReason, DropReason, FaceChange};
 use recoup_transport::time::Duration;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
 
 #[test]
@@ -85,22 +85,6 @@ fn face_in_use_is_not_evicted() {
     let _fourth = TcpStream::connect(at).unwrap();
     turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
     assert_eq!(machine.downs, [faces[1]]);
-}
-
-#[test]
-fn silent_connections_do_not_keep_newcomers_out() {
-    let options = DriverOptions { on_demand_faces: 3, ..impatient() };
-    let mut driver = bounded(Driver::with_options(options).unwrap());
-    let mut machine = Recorder::default();
-    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
-    let _silent: Vec<_> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
-    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
-    let later = driver.now() + Duration::from_millis(1_100);
-    turn_until(&mut driver, &mut machine, |_, driver| driver.now() > later);
-    let mut newcomer = TcpStream::connect(at).unwrap();
-    newcomer.write_all(&interest(20)).unwrap();
-    turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 1);
-    assert_eq!(machine.downs, [machine.ups[0].0]);
 }
 
 #[test]
@@ -218,15 +202,4 @@ fn stream_is_reopened_under_its_face_number() {
         }));
     }
     assert!(pauses.windows(2).all(|pair| pair[1] > pair[0]), "{pauses:?}");
-}
-
-#[test]
-fn a_tcp_face_is_opened_again_too() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = uri(&format!("tcp://{}", listener.local_addr().unwrap()));
-    let (mut driver, mut machine) = (driver(), Recorder::default());
-    let face = driver.connect(&at).unwrap();
-    drop(listener.accept().unwrap());
-    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 2);
-    assert_eq!((machine.ups[1].0, machine.downs.len()), (face, 1));
 }

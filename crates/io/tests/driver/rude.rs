@@ -246,23 +246,6 @@ fn connections_beyond_the_bound_are_closed_at_once() {
 }
 
 #[test]
-fn failed_connection_names_a_remedy() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut driver = driver();
-    let mut error = |at: String| driver.connect(&uri(&at)).unwrap_err().to_string();
-    let path = folder.path().join("nfd.sock");
-    assert!(error(format!("unix://{}", path.display())).contains("is a forwarder running"));
-    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    assert!(error(format!("unix://{}", path.display())).contains("may have stopped"));
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    assert!(error(format!("tcp://{free}")).contains("no process listens"));
-    assert!(error(format!("ws://{free}/")).contains("no process listens"));
-    assert!(error("memory://absent".into()).contains("no listener of this name"));
-    assert!(error("tcp6://127.0.0.1".into()).contains("no usable address"));
-    assert!(error("udp://no.such.host.invalid".into()).contains("no.such.host.invalid"));
-}
-
-#[test]
 fn websocket_handshake_with_another_server_fails_in_time() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = format!("ws://{}/", listener.local_addr().unwrap());
@@ -275,18 +258,6 @@ fn websocket_handshake_with_another_server_fails_in_time() {
     assert!(driver.connect(&uri(&at)).unwrap_err().to_string().contains("404"));
     assert!(driver.connect(&uri(&at)).unwrap_err().to_string().contains("no answer within"));
     server.join().unwrap();
-}
-
-#[test]
-fn address_in_use_is_an_error() {
-    let (mut first, mut second) = (driver(), driver());
-    for at in ["tcp4://127.0.0.1:0", "udp4://127.0.0.1:0", "ws://127.0.0.1:0"] {
-        let handle = first.listen(&uri(at)).unwrap();
-        let error = second.listen(&handle.uri).unwrap_err();
-        assert!(error.to_string().contains("another program"), "{error}");
-    }
-    let error = first.listen(&uri("udp4://192.0.2.1:0")).unwrap_err();
-    assert!(error.to_string().contains("no such address"), "{error}");
 }
 
 #[test]
@@ -310,20 +281,4 @@ fn one_address_cannot_exhaust_the_face_limit() {
     greedy[9].send_to(&interest(50), at).unwrap();
     turn_until(&mut driver, &mut machine, |machine, _| machine.frames.len() == 5);
     assert_eq!((machine.downs.len(), driver.faces().count()), (1, 4));
-}
-
-#[test]
-fn a_connection_without_room_is_closed_and_counted() {
-    let options = DriverOptions { faces_per_address: 2, ..impatient() };
-    let mut driver = bounded(Driver::with_options(options).unwrap());
-    let at = driver.listen(&uri("tcp4://127.0.0.1:0")).unwrap().address.unwrap();
-    let mut machine = Recorder::default();
-    let mut peers: Vec<_> = (0..3).map(|_| TcpStream::connect(at).unwrap()).collect();
-    let rejected = |driver: &Driver| driver.totals().dropped(DropReason::NoRoom);
-    turn_until(&mut driver, &mut machine, |_, driver| rejected(driver) == 1);
-    assert!(matches!(peers[2].read(&mut [0; 10]), Ok(0) | Err(_)));
-    drop(peers);
-    turn_until(&mut driver, &mut machine, |machine, _| machine.downs.len() == 2);
-    let _again = TcpStream::connect(at).unwrap();
-    turn_until(&mut driver, &mut machine, |machine, _| machine.ups.len() == 3);
 }

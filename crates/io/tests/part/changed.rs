@@ -1,5 +1,5 @@
 //! Content that is not on the disk as it was written, and downloads that lack nothing but their end.
-use super::{Place, SIZE, identity, place, put, runs, segment};
+use super::{Place, SIZE, identity, place, put, segment};
 use proptest::prelude::*;
 use recoup_io::part::{Journal, Options, PartError, PartFile, journal_path, part_path};
 use std::fs::{self, OpenOptions};
@@ -11,17 +11,6 @@ fn flip(place: &Place, bit: u64) {
     let mut byte = [0];
     file.read_exact_at(&mut byte, bit / 8).unwrap();
     file.write_all_at(&[byte[0] ^ (1 << (bit % 8))], bit / 8).unwrap();
-}
-
-#[test]
-fn segment_with_a_flipped_bit_is_fetched_again() {
-    for bit in 0..8 * SIZE as u64 {
-        let place = place().interrupted();
-        flip(&place, bit);
-        let part = place.open();
-        assert_eq!(runs(&part), [2..=2], "bit {bit}");
-        assert_eq!(part.dropped_bytes(), SIZE as u64);
-    }
 }
 
 proptest! {
@@ -51,16 +40,6 @@ proptest! {
         part.finish().unwrap();
         prop_assert!(fs::read(&place.target).unwrap() == (0..=60).flat_map(segment).collect::<Vec<_>>());
     }
-}
-
-#[test]
-fn truncated_file_loses_only_its_end() {
-    let place = place().interrupted();
-    let file = OpenOptions::new().write(true).open(part_path(&place.target)).unwrap();
-    file.set_len(29).unwrap();
-    let part = place.open();
-    assert_eq!(runs(&part), [0..=0]);
-    assert_eq!(part.dropped_bytes(), SIZE as u64);
 }
 
 #[test]

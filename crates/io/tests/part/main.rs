@@ -138,24 +138,6 @@ fn an_empty_object_becomes_an_empty_file() {
 }
 
 #[test]
-fn last_segment_may_arrive_first() {
-    for known in [Some(2), None] {
-        let place = place();
-        let mut part = place.open();
-        if let Some(last) = known {
-            part.set_final(last).unwrap();
-        }
-        part.write(2, "z".into()).unwrap();
-        part.flush().unwrap();
-        put(&mut part, &[1, 0]);
-        part.set_final(2).unwrap();
-        assert_eq!(part.finish().unwrap().bytes, 21);
-        let expected = [segment(0), segment(1), b"z".to_vec()].concat();
-        assert_eq!(fs::read(&place.target).unwrap(), expected);
-    }
-}
-
-#[test]
 fn range_begins_at_the_start_of_its_file() {
     let place = place();
     let mut part = place.try_open(identity().range(7, Some(8))).unwrap();
@@ -337,13 +319,6 @@ fn damaged_journal_names_a_remedy() {
     let error = place.try_open(identity()).unwrap_err().to_string();
     assert!(error.contains("to begin anew, remove it and the .part file"), "{error}");
     assert!(place.existing(Existing::Restart).unwrap().received().is_empty());
-}
-
-#[test]
-fn journal_without_part_file_claims_nothing() {
-    let place = place().interrupted();
-    fs::remove_file(part_path(&place.target)).unwrap();
-    assert!(place.open().received().is_empty());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! The tests start this test program again as a child, which writes until something stops it.
 use super::{Place, identity, place};
-use recoup_io::part::{Existing, Journal, Options, PartFile, journal_path, part_path};
+use recoup_io::part::{Journal, Options, PartFile, part_path};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -65,41 +65,6 @@ fn claimed_is_there(target: &Path) -> u64 {
         assert_eq!(data[at..at + 1000], big_segment(number), "segment {number}");
     }
     part.received().len()
-}
-
-#[test]
-fn killed_download_can_be_resumed() {
-    let place = place();
-    let mut received = 0;
-    for round in 0..12u64 {
-        let mut process = child(&place.target).spawn().unwrap();
-        // At any moment from the beginning on, and then at any moment after something was claimed.
-        let claims = || fs::read_to_string(journal_path(&place.target)).unwrap_or_default();
-        while round > 2 && !claims().contains("received") {
-            assert!(process.try_wait().unwrap().is_none(), "it claims nothing, and ended");
-        }
-        std::thread::sleep(Duration::from_millis(3 + 13 * round));
-        process.kill().unwrap();
-        process.wait().unwrap();
-        let now = claimed_is_there(&place.target);
-        assert!(now >= received, "the journal went back from {received} to {now}");
-        received = now;
-    }
-    assert!(received > 0, "nothing was claimed");
-}
-
-#[test]
-fn content_without_a_journal_is_no_download() {
-    let place = place();
-    let mut process = child(&place.target).env(CHILD_INTERVAL, "3600000").spawn().unwrap();
-    let bytes = || fs::metadata(part_path(&place.target)).map_or(0, |part| part.len());
-    while bytes() == 0 {
-        assert!(process.try_wait().unwrap().is_none(), "it wrote nothing, and ended");
-    }
-    process.kill().unwrap();
-    process.wait().unwrap();
-    assert!(bytes() > 0);
-    assert!(place.existing(Existing::Fail).unwrap().received().is_empty());
 }
 
 #[test]

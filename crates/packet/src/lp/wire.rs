@@ -202,36 +202,6 @@ mod tests {
         out.freeze()
     }
 
-    fn full() -> LpPacket {
-        let mut ignorable = Ignorable::default();
-        for typ in [956, 852, 804, 824] {
-            ignorable.set(typ, Bytes::from(vec![typ as u8]));
-        }
-        let header = LpHeader {
-            sequence: Some(1),
-            frag_index: Some(0),
-            frag_count: Some(300),
-            pit_token: Some(Bytes::from_static(b"token")),
-            nack: Some(NackReason::Duplicate),
-            incoming_face_id: Some(256),
-            next_hop_face_id: Some(257),
-            cache_policy: Some(1),
-            congestion_mark: Some(1),
-            acks: vec![u64::MAX, 7],
-            tx_sequence: Some(2),
-            non_discovery: true,
-            prefix_announcement: Some(Bytes::from_static(&[6, 0])),
-            ignorable,
-        };
-        LpPacket { header, fragment: Some(Bytes::from_static(b"piece")) }
-    }
-
-    #[test]
-    fn a_frame_with_every_field_survives() {
-        let packet = full();
-        assert_eq!(LpPacket::decode(encoded(&packet)), Ok(packet));
-    }
-
     #[test]
     fn packet_without_fields_is_sent_bare() {
         let packet = LpPacket::bare(Bytes::from_static(&[5, 0]));

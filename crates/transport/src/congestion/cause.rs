@@ -203,17 +203,7 @@ mod tests {
     use super::*;
 
     fn loss(kind: LossKind, order: u64) -> Loss {
-        Loss {
-            kind,
-            order,
-            highest_order: 100,
-            high_data: 0,
-            high_interest: 0,
-            in_flight: 10,
-            evidence: 1,
-            srtt: None,
-            min_rtt: None,
-        }
+        Loss { kind, order, highest_order: 100, in_flight: 10, evidence: 1, ..Loss::default() }
     }
 
     /// A queue that grew from 0 to 9 ms over ten transmissions.

@@ -271,16 +271,13 @@ mod tests {
 
     fn delivered(order: u64, highest_order: u64, rtt: Duration) -> Delivered {
         Delivered {
-            path: None,
             segment: order,
             order,
             highest_order,
             rtt: Some(rtt),
-            srtt: None,
             min_rtt: Some(LEAST),
-            in_flight: 0,
             advance: 1,
-            remaining: None,
+            ..Delivered::default()
         }
     }
 

@@ -200,18 +200,7 @@ mod tests {
     use super::*;
 
     fn delivered(srtt: Duration) -> Delivered {
-        Delivered {
-            path: None,
-            segment: 0,
-            order: 0,
-            highest_order: 0,
-            rtt: None,
-            srtt: Some(srtt),
-            min_rtt: None,
-            in_flight: 0,
-            advance: 1,
-            remaining: None,
-        }
+        Delivered { srtt: Some(srtt), advance: 1, ..Delivered::default() }
     }
 
     /// The window after `seconds` of avoidance begun at `window`.

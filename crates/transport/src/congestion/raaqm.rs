@@ -194,11 +194,9 @@ mod tests {
             highest_order: order,
             rtt: Some(Duration::from_millis(millis)),
             path,
-            srtt: None,
-            min_rtt: None,
             in_flight: 1,
             advance: 1,
-            remaining: None,
+            ..Delivered::default()
         }
     }
 
@@ -263,12 +261,9 @@ mod tests {
                 kind: LossKind::Timeout,
                 order,
                 highest_order: 199,
-                high_data: 0,
                 high_interest: 199,
                 in_flight: 3,
-                evidence: 0,
-                srtt: None,
-                min_rtt: None,
+                ..Loss::default()
             };
             assert_eq!(raaqm.on_loss(NOW, &loss), order == 150);
         }

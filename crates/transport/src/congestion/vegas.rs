@@ -154,12 +154,10 @@ mod tests {
                         order,
                         highest_order: highest_order.max(order),
                         rtt: Some(Duration::from_millis(rtt)),
-                        path: None,
-                        srtt: None,
                         min_rtt: Some(BASE),
                         in_flight,
                         advance: 1,
-                        remaining: None,
+                        ..Delivered::default()
                     },
                 );
             }

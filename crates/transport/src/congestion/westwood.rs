@@ -100,12 +100,11 @@ mod tests {
                     order,
                     highest_order: order,
                     rtt: Some(Duration::from_millis(200)),
-                    path: None,
                     srtt: Some(Duration::from_millis(200)),
                     min_rtt: Some(Duration::from_millis(100)),
                     in_flight: 1,
                     advance: 1,
-                    remaining: None,
+                    ..Delivered::default()
                 },
             );
         }
@@ -121,8 +120,7 @@ mod tests {
             high_interest: 1_000,
             in_flight: 50,
             evidence: 3,
-            srtt: None,
-            min_rtt: None,
+            ..Loss::default()
         }
     }
 

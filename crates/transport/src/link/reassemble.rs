@@ -369,18 +369,6 @@ mod tests {
     }
 
     #[test]
-    fn fragments_in_any_order_make_the_packet() {
-        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-            let mut reassembler = Reassembler::default();
-            let [first, second, last] = order;
-            assert_eq!(give(&mut reassembler, 10 + first, first, 3), Ok(None));
-            assert_eq!(give(&mut reassembler, 10 + second, second, 3), Ok(None));
-            assert_eq!(give(&mut reassembler, 10 + last, last, 3), whole(3), "{order:?}");
-            assert_eq!((reassembler.incomplete(), reassembler.held_bytes()), (0, 0));
-        }
-    }
-
-    #[test]
     fn packets_may_be_interleaved_and_numbers_may_wrap() {
         let mut reassembler = Reassembler::default();
         assert_eq!(give(&mut reassembler, u64::MAX, 0, 2), Ok(None));

@@ -153,20 +153,6 @@ mod tests {
     }
 
     #[test]
-    fn order_is_fifo_with_drop_tail() {
-        let mut queue = Fifo::new(QueueLimit { packets: Some(2), bytes: None });
-        assert!(queue.is_empty() && queue.pop().is_none());
-        assert_eq!(queue.push(item(10, 1)), Ok(()));
-        assert_eq!(queue.push(item(20, 2)), Ok(()));
-        assert_eq!(queue.push(item(1, 3)), Err(item(1, 3)));
-        assert_eq!((queue.packets(), queue.bytes()), (2, 30));
-        assert_eq!(queue.pop(), Some(item(10, 1)));
-        assert_eq!(queue.push(item(1, 3)), Ok(()));
-        assert_eq!([queue.pop(), queue.pop()], [item(20, 2), item(1, 3)].map(Some));
-        assert_eq!((queue.packets(), queue.bytes()), (0, 0));
-    }
-
-    #[test]
     fn queue_is_filled_to_the_last_byte() {
         let mut queue = Fifo::new(QueueLimit { packets: None, bytes: Some(100) });
         assert_eq!(queue.push(item(101, 1)), Err(item(101, 1)), "not even when empty");

@@ -215,14 +215,6 @@ mod tests {
         assert_eq!(demands(&[Demand::UNBOUNDED]).level(5), Some(5));
     }
 
-    #[test]
-    fn small_demands_are_exact() {
-        for bits in 0..128 {
-            assert_eq!(Demand::of(bits).bits(), bits);
-        }
-        assert_eq!(Demand::of(u64::MAX).bits(), 1 << LARGEST_BITS);
-    }
-
     proptest! {
         #[test]
         fn demand_is_rounded_by_less_than_1_128th(bits in 1..(1_u64 << 40)) {

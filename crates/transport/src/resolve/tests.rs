@@ -255,19 +255,6 @@ fn interest_after_a_rejected_answer_must_be_fresh() {
 }
 
 #[test]
-fn forged_copy_that_waits_is_followed_by_another() {
-    let (mut resolver, known, now) = (Resolver::default(), Known::of(ROOT), Instant::ZERO);
-    resolver.want(now, &name(A), &known);
-    assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(A));
-    assert!(resolver.on_data(now, &certificate(A, B, b"forged signature"), &known));
-    assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(B));
-    assert!(resolver.on_data(now, &certificate(B, ROOT, b""), &known));
-    assert_eq!(asked(&mut resolver, now, &known).as_deref(), Some(A));
-    assert!(resolver.on_data(now, &certificate(A, B, b""), &known));
-    assert!(known.has(A) && !known.gave_up(A));
-}
-
-#[test]
 fn copy_without_its_signer_is_dropped() {
     let (mut resolver, known) = (Resolver::default(), Known::of(ROOT));
     resolver.want(Instant::ZERO, &name(A), &known);

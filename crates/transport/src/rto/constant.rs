@@ -49,17 +49,3 @@ impl fmt::Display for Constant {
         SpecWriter::new(f, "constant").duration("rto", self.rto).finish()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn timeout_is_constant() {
-        let mut constant = Constant::default();
-        let sample = RttSample::new(0, Duration::from_millis(5));
-        constant.on_sample(Instant::ZERO, &sample);
-        constant.on_timeout(Instant::ZERO);
-        assert_eq!(constant.rto(), Duration::from_secs(4));
-    }
-}

@@ -54,14 +54,6 @@ fn duplicates_reordering_and_delays_do_no_harm() {
 }
 
 #[test]
-fn silent_producer_is_an_error() {
-    let mut harness = Harness::new(config("/a/file"));
-    let result = harness.run(|_| Vec::new());
-    let ended = matches!(result, Err(FetchError::NoAnswer { .. } | FetchError::NoProgress(_)));
-    assert!(ended, "{result:?}");
-}
-
-#[test]
 fn no_progress_ends_even_unlimited_retries() {
     let file = file(3_000);
     let answer = honest(&file);

@@ -1,12 +1,9 @@
 //! The fetch loop with correct, faulty and hostile producers, on a simulated link.
 mod announce;
 mod belonging;
-mod bottleneck;
-mod burst_curves;
+mod burst;
 mod cause;
 mod discovery;
-#[path = "../draw/mod.rs"]
-mod draw;
 mod end;
 mod harness;
 mod history;

@@ -17,29 +17,6 @@ use recoup_transport::time::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[test]
-fn forged_data_is_rejected_and_retransmitted() {
-    let file = file(3_000);
-    let answer = honest(&file);
-    let mut harness = Harness::new(config("/a/file"));
-    let mut count = 0;
-    let liar = |interest: &Interest| -> Answers {
-        count += 1;
-        let mut answers = answer(interest);
-        if count % 3 == 0 {
-            for (_, answer) in &mut answers {
-                if let Answer::Data(data) = answer {
-                    *data = forged(data);
-                }
-            }
-        }
-        answers
-    };
-    assert_eq!(harness.run(liar), Ok(()));
-    assert_eq!(harness.bytes(), file);
-    assert!(harness.summary.rejected > 3);
-}
-
 /// Judges like [`AutoVerifier`] and counts the calls.
 struct Counting(Arc<AtomicUsize>);
 
@@ -122,25 +99,6 @@ fn undecryptable_content_ends_the_fetch() {
 
 fn is_rejection(event: &Event) -> bool {
     matches!(event, Event::Rejected { .. })
-}
-
-#[test]
-fn endless_forged_data_is_an_error() {
-    let file = file(3_000);
-    let answer = honest(&file);
-    let mut harness = Harness::new(config("/a/file/v=7"));
-    let liar = |interest: &Interest| -> Answers {
-        let mut answers = answer(interest);
-        for (_, answer) in &mut answers {
-            if let Answer::Data(data) = answer {
-                *data = forged(data);
-            }
-        }
-        answers
-    };
-    let result = harness.run(liar);
-    assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
-    assert!(harness.content.is_empty());
 }
 
 #[test]

@@ -124,16 +124,6 @@ fn out_record_is_pending_until_nack_or_expiry() {
 }
 
 #[test]
-fn the_table_never_grows_beyond_its_limit() {
-    let mut fixture = Fixture::new(2);
-    let ids: Vec<_> =
-        ["/a", "/b", "/c"].map(|uri| fixture.insert(&Interest::new(name(uri)))).into();
-    assert_eq!((ids[2], fixture.pit.len()), (Err(PitFull), 2));
-    fixture.pit.remove(ids[0].unwrap());
-    assert!(fixture.insert(&Interest::new(name("/c"))).is_ok());
-}
-
-#[test]
 fn forwarding_hints_of_one_name_are_limited() {
     let mut fixture = Fixture::new(1_000);
     let hinted = |number: usize| {

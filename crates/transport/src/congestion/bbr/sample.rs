@@ -148,12 +148,9 @@ mod tests {
             order,
             highest_order,
             rtt: Some(Duration::from_millis(rtt)),
-            path: None,
-            srtt: None,
-            min_rtt: None,
             in_flight,
             advance: 1,
-            remaining: None,
+            ..Delivered::default()
         }
     }
 

@@ -98,12 +98,10 @@ impl Sender {
                     order,
                     highest_order: self.order,
                     rtt: Some(rtt),
-                    path: None,
                     srtt: Some(rtt),
-                    min_rtt: None,
                     in_flight,
                     advance: 1,
-                    remaining: None,
+                    ..Delivered::default()
                 },
             );
         } else {
@@ -123,8 +121,7 @@ fn loss(kind: LossKind, order: u64, highest_order: u64, in_flight: u32) -> Loss 
         high_interest: highest_order,
         in_flight,
         evidence: 3,
-        srtt: None,
-        min_rtt: None,
+        ..Loss::default()
     }
 }
 

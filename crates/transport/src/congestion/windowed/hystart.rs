@@ -129,16 +129,13 @@ mod tests {
 
         fn deliver(&mut self, order: u64, rtt: Option<Duration>) -> bool {
             self.hystart.on_delivered(&Delivered {
-                path: None,
                 segment: order,
                 order,
                 highest_order: self.sent,
                 rtt,
-                srtt: None,
-                min_rtt: None,
                 in_flight: 8,
                 advance: 1,
-                remaining: None,
+                ..Delivered::default()
             })
         }
 

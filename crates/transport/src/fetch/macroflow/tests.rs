@@ -19,12 +19,11 @@ fn delivered(order: u64, in_flight: u32) -> Delivered {
         order,
         highest_order: order,
         rtt,
-        path: None,
         srtt: rtt,
         min_rtt: rtt,
         in_flight,
         advance: 1,
-        remaining: None,
+        ..Delivered::default()
     }
 }
 

@@ -38,17 +38,6 @@ fn releases(scheduler: &mut MaxMin<Bytes>, from_ms: u64) -> Vec<(u64, u8)> {
 }
 
 #[test]
-fn flow_below_its_share_is_never_delayed() {
-    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
-    for at in (0..1000).step_by(16) {
-        // Half of the capacity.
-        assert!(scheduler.enqueue(ms(at), key(1), Charge::Itself, packet(1)).is_ok());
-        assert_eq!(scheduler.dequeue(ms(at)), Some(packet(1)));
-    }
-    assert_eq!((scheduler.packets(), scheduler.deadline()), (0, None));
-}
-
-#[test]
 fn flow_above_its_share_is_paced() {
     let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
     for mark in 0..5 {
@@ -58,30 +47,6 @@ fn flow_above_its_share_is_paced() {
     assert_eq!(scheduler.dequeue(ms(100)), None);
     let expected = [(108, 1), (116, 2), (124, 3), (132, 4)];
     assert_eq!(releases(&mut scheduler, 100), expected);
-}
-
-#[test]
-fn shares_shrink_when_a_second_flow_arrives() {
-    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_000_000));
-    for flow in [1, 1, 1, 2, 2, 2] {
-        assert!(scheduler.enqueue(ms(0), key(flow), Charge::Itself, packet(flow as u8)).is_ok());
-    }
-    let left = releases(&mut scheduler, 0);
-    assert_eq!(left, [(0, 1), (0, 2), (16, 2), (24, 1), (32, 2), (40, 1)]);
-}
-
-#[test]
-fn interest_is_charged_with_its_data() {
-    let mut scheduler = MaxMin::new(LITERAL, Capacity::symmetric(1_024_000));
-    let ask = |scheduler: &mut MaxMin<Bytes>, at| {
-        assert!(scheduler.enqueue(ms(at), key(1), Charge::Answer, packet(1)).is_ok());
-    };
-    (0..3).for_each(|_| ask(&mut scheduler, 0));
-    // 1024 bytes are assumed until Data arrives.
-    assert_eq!(releases(&mut scheduler, 0), [(0, 1), (8, 1), (16, 1)]);
-    scheduler.answered(key(1), 4096);
-    (0..3).for_each(|_| ask(&mut scheduler, 900));
-    assert_eq!(releases(&mut scheduler, 900), [(900, 1), (932, 1), (964, 1)]);
 }
 
 #[test]
@@ -136,39 +101,4 @@ fn a_flow_is_forgotten_after_a_silent_second() {
         assert!(pool.admit(ms(1_049 + at), key(7_000), Some(1000), packet(0)).unwrap().is_some());
     }
     assert_eq!(pool.flows(), 12, "those of the last second, and the one that goes on");
-}
-
-/// Bits per second of an honest neighbour beside one that sends a new flow with each packet, at twice the rate of the
-/// link.
-fn beside_many_flows(share: Share) -> f64 {
-    let settings = MaxMinSettings { share, ..MaxMinSettings::default() };
-    let mut scheduler = MaxMin::new(settings, Capacity::symmetric(1_000_000));
-    let (mut honest, mut all, mut free_at) = (0, 0, 0);
-    for step in 0..20_000_u64 {
-        let now = Instant::from_nanos(step * 1_000_000);
-        if step % 4 == 0 {
-            let minted = FlowKey { group: 2, flow: 1_000 + step };
-            let _ = scheduler.enqueue(now, minted, Charge::Itself, packet(2));
-        }
-        if step % 8 == 1 {
-            // The full rate of the link.
-            let _ = scheduler.enqueue(now, key(1), Charge::Itself, packet(1));
-        }
-        if free_at <= step
-            && let Some(packet) = scheduler.dequeue(now)
-        {
-            free_at = step + 8;
-            all += 1;
-            honest += u64::from(packet[0] == 1);
-        }
-    }
-    assert!(all >= 2_400, "the link is used: {all}");
-    honest as f64 * 8_000.0 / 20.0
-}
-
-#[test]
-fn many_flows_take_nothing_from_other_neighbours() {
-    let (by_face, by_flow) = (beside_many_flows(Share::Face), beside_many_flows(Share::Flow));
-    assert!((by_face - 500_000.0).abs() < 25_000.0, "{by_face}");
-    assert!(by_flow < 350_000.0, "{by_flow}: with equal flows the liar is never slowed down");
 }

@@ -1,19 +1,12 @@
-//! The window around bursts of 1 to 4 losses, one every 1.5 s, drawn as text and compared with `burst_curves.txt`
-//! (Udugama et al., 2013, Fig. 6). With TCP's repair it is inflated for a round trip for each loss, with the
-//! selective one for one round trip. To accept a change, run the test with `RECOUP_REWRITE=1`.
-use crate::draw;
+//! The window around bursts of 1 to 4 losses, one every 1.5 s (Udugama et al., 2013, Fig. 6). With TCP's repair it is
+//! inflated for a round trip for each loss, with the selective one for one round trip.
 use crate::harness::Harness;
 use crate::order::{config, path_of, udugama};
 use recoup_transport::event::Event;
 use recoup_transport::loss::Phase;
 use recoup_transport::time::{Duration, Instant};
-use std::fmt::Write as _;
 
-const COMMITTED: &str = include_str!("../burst_curves.txt");
-/// Interval of the drawn values.
-const EVERY: Duration = Duration::from_millis(50);
 const APART: Duration = Duration::from_millis(1_500);
-const COLUMNS: u32 = 150;
 
 fn run(flavour: &str, version: &str) -> Harness {
     let (mut bursts, mut left) = (0, 0);
@@ -26,39 +19,6 @@ fn run(flavour: &str, version: &str) -> Harness {
         left -= u32::from(lost);
         (!lost).then_some(Duration::ZERO)
     })
-}
-
-/// The widest window in each interval.
-fn windows(harness: &Harness) -> Vec<f64> {
-    let (mut windows, mut current) = (Vec::new(), 1.0);
-    let mut changes = harness.events.iter().filter_map(|(at, event)| match event {
-        Event::Window { window, .. } => Some((*at, *window)),
-        _ => None,
-    });
-    let mut next = changes.next();
-    for column in 1..=COLUMNS {
-        let mut widest: f64 = current;
-        while let Some((_, window)) = next.filter(|(at, _)| *at < Instant::ZERO + EVERY * column) {
-            (widest, current) = (widest.max(window), window);
-            next = changes.next();
-        }
-        windows.push(widest);
-    }
-    windows
-}
-
-#[test]
-fn the_curves_around_bursts_are_those_committed() {
-    let mut drawn = String::new();
-    for flavour in ["newreno", "cubic"] {
-        for version in ["simple2", "smart"] {
-            let harness = run(flavour, version);
-            writeln!(drawn, "{flavour}, {version}: bursts of 1, 2, 3, 4 losses, every {EVERY:?}\n")
-                .expect("a string has room");
-            draw::draw(&mut drawn, &windows(&harness), 1);
-        }
-    }
-    draw::compare(&drawn, COMMITTED, "burst_curves.txt");
 }
 
 /// Ratio of the maximum window to the window before, for each recovery.
