@@ -2,7 +2,7 @@
 mod merge;
 mod stage;
 
-pub use stage::Stage;
+pub use stage::{Stage, Stages};
 
 use crate::digest::{self, TextDigest};
 use crate::executor::{Executor, Finished, Job, Report};
@@ -14,7 +14,7 @@ use crate::table::Format;
 use crate::{Error, ErrorKind};
 use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Campaign {
     /// Points of the sweep, in their order.
-    pub points: Vec<Stage>,
+    pub points: Stages,
     /// Seeds, ascending.
     pub seeds: Vec<u64>,
     /// Valid parts of its networks with the first seed that are probably not meant: a line each, each once.
@@ -142,6 +142,14 @@ pub struct Task {
     pub seed: u64,
 }
 
+/// A run that is in the folder.
+#[derive(Clone, Copy, Debug)]
+struct KeptRun {
+    task: Task,
+    /// Place of its line.
+    line: u64,
+}
+
 impl Campaign {
     /// The campaign of a scenario; `seeds` replace its own.
     ///
@@ -149,8 +157,8 @@ impl Campaign {
     /// If a point of it is wrong. Networks are tried with the first seed.
     pub fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Error> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
-        let (source, shared) = (Arc::new(source.clone()), Arc::default());
-        let mut points = Vec::new();
+        let source = Arc::new(source.clone());
+        let mut points = Stages::new(&source);
         let mut digest = TextDigest::default();
         digest.push(&source.file.base());
         let (mut algorithms, mut warnings) = (BTreeMap::new(), Vec::new());
@@ -168,7 +176,7 @@ impl Campaign {
                 digest.push(&format!("{name}: {version}"));
                 algorithms.insert(name.to_owned(), version);
             }
-            points.push(Stage::new(&source, &shared, point, scenario));
+            points.push(point.number, scenario);
         }
         let digest = digest.finish();
         let text = source.file.to_toml();
@@ -266,18 +274,21 @@ impl Campaign {
     }
 
     /// The runs of a point that are in the folder, by seed.
-    pub fn rows<'a>(&self, folder: &'a ResultFolder, stage: &Stage) -> Vec<&'a Row> {
-        let find = |seed: &u64| folder.journal.find(&stage.key, *seed);
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn rows(&self, folder: &ResultFolder, stage: &Stage) -> Result<Vec<Row>, Error> {
+        let find = |seed: &u64| folder.journal.rows.find(&stage.key, *seed).transpose();
         self.seeds.iter().filter_map(find).collect()
     }
 
     /// The runs that are not there yet.
     pub fn missing(&self, folder: &ResultFolder) -> Vec<Task> {
-        let mut taken = std::collections::BTreeSet::new();
+        let mut taken = HashSet::new();
         let is_missing = |task: &Task| {
             // Two points of a sweep may be the same scenario.
-            self.points.get(task.stage).is_some_and(|Stage { key, .. }| {
-                folder.journal.find(key, task.seed).is_none() && taken.insert((key, task.seed))
+            self.points.key(task.stage).is_some_and(|key| {
+                !folder.journal.rows.has(key, task.seed) && taken.insert((key, task.seed))
             })
         };
         self.tasks().filter(is_missing).collect()
@@ -288,9 +299,7 @@ impl Campaign {
     /// # Errors
     /// If it cannot be written.
     pub fn finish(&self, folder: &ResultFolder) -> Result<(), Error> {
-        let stages = self.points.iter();
-        let places = stages.map(|stage| (stage.key.as_str(), stage.point.values.as_slice()));
-        folder.finish(&places.collect::<Vec<_>>())
+        folder.finish(|| self.points.iter().map(|stage| (stage.key, stage.point.values)))
     }
 
     /// Results of another program are gone on with only if this one repeats one of them exactly.
@@ -304,10 +313,10 @@ impl Campaign {
         runner: &dyn Runner,
     ) -> Result<(), Error> {
         if self.replaces_changed_points {
-            let changed = self.unequal(self.repeated(folder, runner), execution, runner)?;
-            let changed: Vec<_> = changed.iter().map(|(stage, _)| stage.key.clone()).collect();
-            for point in changed {
-                folder.journal.forget(&point)?;
+            let changed = self.unequal(self.repeated(folder, runner), folder, execution, runner)?;
+            for kept in changed {
+                let stage = self.points.get(kept.task.stage);
+                stage.map_or(Ok(()), |stage| folder.journal.forget(&stage.key))?;
             }
         } else if let Some(row) = self.different(folder, execution, runner, 1)? {
             let place = folder.path().display();
@@ -335,75 +344,88 @@ impl Campaign {
         if !runner.repeats() {
             return Ok(());
         }
-        let unequal = self.unequal(self.of_registered(folder), execution, runner)?;
-        unequal.first().map_or(Ok(()), |(stage, row)| {
-            let place = folder.path().display();
-            let run = format!("{place}: seed {}{} ran differently before", row.seed, row.at());
-            Err(stage.other_algorithm(&run))
-        })
+        let unequal = self.unequal(self.of_registered(folder), folder, execution, runner)?;
+        let Some(kept) = unequal.first() else { return Ok(()) };
+        let (row, stage) = (folder.journal.rows.at(kept.line)?, self.points.get(kept.task.stage));
+        let place = folder.path().display();
+        let run = format!("{place}: seed {}{} ran differently before", row.seed, row.at());
+        stage.map_or(Ok(()), |stage| Err(stage.other_algorithm(&run)))
     }
 
     /// The runs that a process has to make again before it goes on: one of each point with algorithms that it has registered.
     pub fn repeats(&self, folder: &ResultFolder) -> Vec<Task> {
-        let place = |stage: &Stage| self.points.iter().position(|it| it.key == stage.key);
-        let known = self.of_registered(folder).into_iter();
-        let task =
-            |(stage, row): (&Stage, &Row)| Some(Task { stage: place(stage)?, seed: row.seed });
-        known.filter_map(task).collect()
+        self.of_registered(folder).into_iter().map(|kept| kept.task).collect()
     }
 
     /// The first kept run of each point with algorithms that this process has registered.
-    fn of_registered<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
-        let mut taken = std::collections::BTreeSet::new();
-        let mut points = self.first_runs(folder);
-        points.retain(|(stage, _)| taken.insert(&stage.key) && !stage.registered.is_empty());
-        points
+    fn of_registered(&self, folder: &ResultFolder) -> Vec<KeptRun> {
+        let mut taken = HashSet::new();
+        let is_wanted = |place: &usize| {
+            let stage = self.points.get(*place);
+            stage.is_some_and(|it| !it.registered.is_empty() && taken.insert(it.key))
+        };
+        self.first_runs(folder, (0..self.points.len()).filter(is_wanted).collect())
     }
 
-    /// The first kept run of each point.
-    fn first_runs<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
-        let rows = &folder.journal.rows;
-        let run_of = |stage: &Stage| rows.iter().find(|row| row.point == stage.key);
-        self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?))).collect()
+    /// The first kept run of each of these points.
+    fn first_runs(&self, folder: &ResultFolder, places: Vec<usize>) -> Vec<KeptRun> {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let mut first: HashMap<u64, (u64, u64)> = HashMap::new();
+        for (point, seed, line) in folder.journal.rows.by_point() {
+            let least = first.entry(point).or_insert((line, seed));
+            *least = (line, seed).min(*least);
+        }
+        let run = |stage| {
+            let (line, seed) = *first.get(&self.points.key(stage)?)?;
+            Some(KeptRun { task: Task { stage, seed }, line })
+        };
+        places.into_iter().filter_map(run).collect()
     }
 
     /// A kept run of another program that this program does not repeat. At most this number of points is tried, with
     /// one run each.
-    fn different<'a>(
-        &'a self,
-        folder: &'a ResultFolder,
+    fn different(
+        &self,
+        folder: &ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
         points: usize,
-    ) -> Result<Option<&'a Row>, Error> {
+    ) -> Result<Option<Row>, Error> {
         let mut repeated = self.repeated(folder, runner);
         repeated.truncate(points);
-        let unequal = self.unequal(repeated, execution, runner)?;
-        Ok(unequal.first().map(|(_, row)| *row))
+        let unequal = self.unequal(repeated, folder, execution, runner)?;
+        unequal.first().map(|kept| folder.journal.rows.at(kept.line)).transpose()
     }
 
     /// The part of `repeated` that this program does not reproduce.
-    fn unequal<'a>(
+    fn unequal(
         &self,
-        repeated: Vec<(&'a Stage, &'a Row)>,
+        repeated: Vec<KeptRun>,
+        folder: &ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
-    ) -> Result<Vec<(&'a Stage, &'a Row)>, Error> {
-        let numbered = repeated.iter().enumerate();
-        let jobs: Vec<_> =
-            numbered.map(|(number, (stage, row))| Job { number, stage, seed: row.seed }).collect();
-        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(runner, None, stop);
-        let mut is_changed = vec![false; jobs.len()];
+    ) -> Result<Vec<KeptRun>, Error> {
+        let mut jobs = self.jobs(repeated.iter().map(|kept| kept.task));
+        let run = |job: &Job, stop: &AtomicBool| job.run(runner, None, stop);
+        let mut is_changed = vec![false; repeated.len()];
         let mut result = Ok(());
-        execution.executor.execute(&jobs, &run, &mut |report| {
-            match report {
-                Report::Ended(number, Ok(Some((now, _)))) => {
-                    let before = repeated.get(number).map(|(_, row)| (&row.digest, &row.metrics));
-                    let place = is_changed.iter_mut().skip(number).take(1);
-                    place.for_each(|it| *it = before != Some((&now.digest, &now.metrics)));
-                }
-                Report::Ended(_, Err(error)) if result.is_ok() => result = Err(error),
-                Report::Ended(..) | Report::Idle => {}
+        let is_equal = |kept: &KeptRun, now: &Row| {
+            let before = folder.journal.rows.at(kept.line)?;
+            Ok((&before.digest, &before.metrics) == (&now.digest, &now.metrics))
+        };
+        execution.executor.execute(&mut jobs, &run, &mut |report| {
+            let ended = match report {
+                Report::Ended(number, Ok(Some((now, _)))) => match repeated.get(number) {
+                    Some(kept) => is_equal(kept, &now).map(|it| is_changed[number] = !it),
+                    None => Ok(()),
+                },
+                Report::Ended(_, Err(error)) => Err(error),
+                Report::Ended(_, Ok(None)) | Report::Idle => Ok(()),
+            };
+            if result.is_ok() {
+                result = ended;
             }
             if result.is_ok() && (execution.is_cancelled)() {
                 result = Err(interrupted());
@@ -411,21 +433,25 @@ impl Campaign {
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let changed = repeated.into_iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
-        Ok(changed.map(|(run, _)| run).collect())
+        let changed = repeated.iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
+        Ok(changed.map(|(run, _)| *run).collect())
     }
 
     /// The first run of each point of another program's results.
-    fn repeated<'a>(
-        &'a self,
-        folder: &'a ResultFolder,
-        runner: &dyn Runner,
-    ) -> Vec<(&'a Stage, &'a Row)> {
+    fn repeated(&self, folder: &ResultFolder, runner: &dyn Runner) -> Vec<KeptRun> {
         let is_ours = folder.is_of_this_program(&digest::of_program().unwrap_or_default());
         if is_ours || !runner.repeats() {
             return Vec::new();
         }
-        self.first_runs(folder)
+        self.first_runs(folder, (0..self.points.len()).collect())
+    }
+
+    /// The jobs of these tasks, made one by one.
+    fn jobs(&self, tasks: impl Iterator<Item = Task>) -> impl Iterator<Item = Job> {
+        let job = |(number, Task { stage, seed })| {
+            Some(Job { number, stage: self.points.get(stage)?, seed })
+        };
+        tasks.enumerate().filter_map(job)
     }
 
     fn run_all(
@@ -437,14 +463,10 @@ impl Campaign {
         see: &mut dyn FnMut(Seen<'_>),
     ) -> Result<(), Error> {
         let shelf = folder.shelf();
-        let stage = |task: &Task| self.points.get(task.stage);
-        let job = |(number, task): (usize, &Task)| {
-            Some(Job { number, stage: stage(task)?, seed: task.seed })
-        };
-        let jobs: Vec<_> = tasks.iter().enumerate().filter_map(job).collect();
-        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
+        let mut jobs = self.jobs(tasks.iter().copied());
+        let run = |job: &Job, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
         let mut result = Ok(());
-        execution.executor.execute(&jobs, &run, &mut |report| {
+        execution.executor.execute(&mut jobs, &run, &mut |report| {
             let kept = match report {
                 Report::Ended(number, Ok(Some((row, outcome)))) => {
                     if let Some(task) = tasks.get(number) {
@@ -477,7 +499,7 @@ fn interrupted() -> Error {
     Error::new(ErrorKind::Cancelled, "interrupted").with_remedy("the same command goes on")
 }
 
-impl Job<'_> {
+impl Job {
     /// Makes the run, and puts its records on the shelf if there is one.
     ///
     /// # Errors
@@ -488,7 +510,7 @@ impl Job<'_> {
         shelf: Option<&Shelf>,
         stop: &AtomicBool,
     ) -> Result<Finished, Error> {
-        let Self { stage, seed, .. } = *self;
+        let Self { ref stage, seed, .. } = *self;
         let begun = Instant::now();
         let Some(outcome) = runner.run(stage, seed, shelf, stop)? else {
             return Ok(None);
@@ -527,42 +549,63 @@ struct Ledger {
     begun: Instant,
     jobs: usize,
     done: usize,
-    /// For each point: missing runs, finished runs, seconds of the latter.
-    points: BTreeMap<usize, (usize, usize, f64)>,
+    /// Seconds of all finished runs.
+    seconds: f64,
+    points: Vec<PointCosts>,
+    /// Seconds of the missing runs of points of which a run has ended.
+    known_s: f64,
+    /// Missing runs of the other points.
+    unknown: usize,
+}
+
+/// Costs of the runs of a point.
+#[derive(Clone, Copy, Default)]
+struct PointCosts {
+    missing: u32,
+    made: u32,
+    seconds: f64,
+}
+
+impl PointCosts {
+    /// Seconds of the missing runs; `None` if no run has ended.
+    fn left_s(self) -> Option<f64> {
+        (self.made > 0).then(|| f64::from(self.missing) * self.seconds / f64::from(self.made))
+    }
 }
 
 impl Ledger {
     fn new(tasks: &[Task], jobs: usize) -> Self {
-        let mut points = BTreeMap::new();
-        tasks.iter().for_each(|task| points.entry(task.stage).or_insert((0, 0, 0.0)).0 += 1);
-        Self { begun: Instant::now(), jobs, done: 0, points }
+        let points = tasks.iter().map(|task| task.stage + 1).max().unwrap_or_default();
+        let mut points = vec![PointCosts::default(); points];
+        tasks.iter().for_each(|task| points[task.stage].missing += 1);
+        let (seconds, known_s, unknown) = (0.0, 0.0, tasks.len());
+        Self { begun: Instant::now(), jobs, done: 0, seconds, points, known_s, unknown }
     }
 
     fn note(&mut self, task: Task, elapsed_s: f64) {
         self.done += 1;
-        if let Some((missing, made, seconds)) = self.points.get_mut(&task.stage) {
-            *missing -= 1;
-            *made += 1;
-            *seconds += elapsed_s;
+        self.seconds += elapsed_s;
+        if let Some(costs) = self.points.get_mut(task.stage) {
+            match costs.left_s() {
+                Some(left_s) => self.known_s -= left_s,
+                None => self.unknown -= costs.missing as usize,
+            }
+            costs.missing -= 1;
+            costs.made += 1;
+            costs.seconds += elapsed_s;
+            self.known_s += costs.left_s().unwrap_or_default();
         }
     }
 
     /// A point of which nothing was run costs what the others do on average.
     fn left(&self) -> Option<Duration> {
-        let all = self.points.values().fold((0, 0.0), |sum, one| (sum.0 + one.1, sum.1 + one.2));
-        if all.0 == 0 {
+        if self.done == 0 {
             return None;
         }
-        let mean = all.1 / all.0 as f64;
-        let of = |(missing, made, seconds): &(usize, usize, f64)| {
-            let each = if *made > 0 { seconds / *made as f64 } else { mean };
-            *missing as f64 * each
-        };
-        let work: f64 = self.points.values().map(of).sum();
+        let work = self.known_s.max(0.0) + self.unknown as f64 * self.seconds / self.done as f64;
         // What ran side by side until now is the best guess of how much will.
-        let beside =
-            (all.1 / self.begun.elapsed().as_secs_f64().max(1e-3)).clamp(1.0, self.jobs as f64);
-        let seconds = work / beside;
+        let beside = self.seconds / self.begun.elapsed().as_secs_f64().max(1e-3);
+        let seconds = work / beside.clamp(1.0, self.jobs as f64);
         (seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
     }
 }

@@ -1,7 +1,7 @@
 //! Writing tables as files.
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Column, Type};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::io::{self, BufWriter, Write};
 
 /// Format of the tables in a result folder.
@@ -31,14 +31,31 @@ impl Format {
 /// # Errors
 /// The error of `out`, or that this program was built without the format.
 pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io::Result<()> {
+    write_pieces(&mut std::iter::once(Ok(table)), format, out)
+}
+
+/// Writes a table that comes in pieces with the same columns, which need not be in memory together.
+///
+/// # Errors
+/// As [`write`], or the error of a piece.
+pub fn write_pieces<T: Borrow<Table>>(
+    pieces: &mut dyn Iterator<Item = io::Result<T>>,
+    format: Format,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
     match format {
         Format::Csv => {
-            let mut out = BufWriter::new(out);
-            table.write_csv(&mut out)?;
+            let (mut out, mut is_first) = (BufWriter::new(out), true);
+            for piece in pieces {
+                match std::mem::take(&mut is_first) {
+                    true => piece?.borrow().write_csv(&mut out)?,
+                    false => piece?.borrow().write_rows(&mut out)?,
+                }
+            }
             out.flush()
         }
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::write(table, out),
+        Format::Parquet => super::parquet::write(pieces, out),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(io::Error::new(
             io::ErrorKind::Unsupported,

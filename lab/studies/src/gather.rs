@@ -184,7 +184,7 @@ impl Gathering<'_> {
             let name = format!("{SOCKETS}/{}", experiment.name);
             let way = Way { name: &name, settings: &[], runner: &processes, threads };
             let made = self.campaign(&experiment, &way, &Seeds::first(seeds), &mut gathered)?;
-            let rows = rows(&made.campaign, &made.folder);
+            let rows = rows(&made.campaign, &made.folder)?;
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
         Ok(gathered)
@@ -218,7 +218,7 @@ impl Gathering<'_> {
     ) -> Result<(), Error> {
         let way = self.simulating(experiment.name, &[]);
         let made = self.campaign(experiment, &way, seeds, gathered)?;
-        let rows = rows(&made.campaign, &made.folder);
+        let rows = rows(&made.campaign, &made.folder)?;
         gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         Ok(())
     }
@@ -238,10 +238,10 @@ impl Gathering<'_> {
         let way = self.simulating(&name, &settings);
         let made = self.campaign(experiment, &way, seeds, gathered)?;
         if (1..=runs.curves).contains(&runs.rows) {
-            let rows = rows(&made.campaign, &made.folder);
+            let rows = rows(&made.campaign, &made.folder)?;
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
-        let stages = &made.campaign.points;
+        let stages: Vec<_> = made.campaign.points.iter().collect();
         for (stage, seed) in stages.iter().flat_map(|it| seeds.iter().map(move |seed| (it, seed))) {
             for record in records {
                 // The table of a record is named without its parameters.
@@ -294,12 +294,15 @@ impl Gathering<'_> {
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
         if runner.repeats() {
-            gathered.kept.extend(campaign.points.iter().map(|stage| KeptPoint {
-                experiment: name.to_owned(),
-                scenario: stage.key.clone(),
-                digests: digests(&campaign, &folder, stage),
-                point: stage.point.label(),
-            }));
+            for stage in campaign.points.iter() {
+                let rows = campaign.rows(&folder, &stage)?;
+                gathered.kept.push(KeptPoint {
+                    experiment: name.to_owned(),
+                    point: stage.point.label(),
+                    scenario: stage.key,
+                    digests: rows.into_iter().map(|row| row.digest).collect(),
+                });
+            }
         }
         Ok(Made { campaign, folder })
     }
@@ -372,11 +375,6 @@ impl Gathering<'_> {
         let is_same = |scale: &&Scale| at(**scale).as_ref() == Some(&own);
         *lesser.iter().find(is_same).unwrap_or(&self.scale)
     }
-}
-
-/// Digests of a point's runs, ordered by seed.
-fn digests(campaign: &Campaign, folder: &ResultFolder, stage: &Stage) -> Vec<String> {
-    campaign.rows(folder, stage).into_iter().map(|row| row.digest.clone()).collect()
 }
 
 /// Renames results that no command can resume, since they may have taken hours. Earlier renamed
