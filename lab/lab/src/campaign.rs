@@ -6,7 +6,7 @@ pub use stage::{Stage, Stages};
 
 use crate::digest::{self, TextDigest};
 use crate::executor::{Executor, Finished, Job, Report};
-use crate::folder::{Purpose, ResultFolder, Shelf};
+use crate::folder::{self, Purpose, ResultFolder, Shelf};
 use crate::journal::{Metrics, Row};
 use crate::scenario::Seeds;
 use crate::source::Source;
@@ -284,12 +284,28 @@ impl Campaign {
 
     /// The runs that are not there yet.
     pub fn missing(&self, folder: &ResultFolder) -> Vec<Task> {
+        self.missing_of(&|point, seed| folder.journal.rows.has(point, seed))
+    }
+
+    /// The runs that are not in the folder at that path, which is only read: all if it has no results of this scenario.
+    ///
+    /// # Errors
+    /// If its journal cannot be read.
+    pub fn missing_at(&self, path: &Path) -> Result<Vec<Task>, Error> {
+        if !path.exists() || !ResultFolder::is_for(path, &self.digest) {
+            return Ok(self.missing_of(&|_, _| false));
+        }
+        let kept = folder::complete(path)?;
+        Ok(self.missing_of(&|point, seed| kept.contains(&(point, seed))))
+    }
+
+    fn missing_of(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<Task> {
         let mut taken = HashSet::new();
         let is_missing = |task: &Task| {
             // Two points of a sweep may be the same scenario.
-            self.points.key(task.stage).is_some_and(|key| {
-                !folder.journal.rows.has(key, task.seed) && taken.insert((key, task.seed))
-            })
+            self.points
+                .key(task.stage)
+                .is_some_and(|key| !is_there(key, task.seed) && taken.insert((key, task.seed)))
         };
         self.tasks().filter(is_missing).collect()
     }

@@ -16,14 +16,14 @@ mod runs;
 pub use runs::runs;
 
 use super::table;
-use crate::journal::{Journal, Row, Rows};
+use crate::journal::{Journal, Row, Rows, point_number};
 use crate::table::Format;
 use crate::{Error, ErrorKind};
 use recoup_config::tree::{Table as Tree, Value};
 use recoup_io::outlet::Outlet;
 use recoup_sim::record::Table;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ impl ResultFolder {
             true => continued(path, purpose)?,
             false => begun(path, purpose)?,
         };
-        let journal = Journal::open(&path.join(JOURNAL), |row| has_files(path, row))?;
+        let journal = Journal::open(&path.join(JOURNAL), &|row| has_files(path, row))?;
         let (path, format) = (path.to_owned(), purpose.format);
         Ok(Self { path, format, versions, _lock: lock, journal })
     }
@@ -194,6 +194,18 @@ pub fn read(path: &Path) -> Result<(String, Rows), Error> {
     let text =
         fs::read_to_string(&file).map_err(|error| Error::file("read", file.display(), &error))?;
     Ok((text, Rows::open(&path.join(JOURNAL))?))
+}
+
+/// The runs in a folder whose files are there, by the numbers of their points and their seeds.
+pub(crate) fn complete(path: &Path) -> Result<HashSet<(u64, u64)>, Error> {
+    let mut complete = HashSet::new();
+    for row in read(path)?.1.iter() {
+        let row = row?;
+        if has_files(path, &row) {
+            complete.insert((point_number(&row.point), row.seed));
+        }
+    }
+    Ok(complete)
 }
 
 /// The programs that made the results in a folder.

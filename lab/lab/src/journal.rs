@@ -172,11 +172,11 @@ impl Rows {
     /// # Errors
     /// If it cannot be read, or is no journal.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::checked(path, |_| true).map(|(rows, _)| rows)
+        Self::checked(path, &|_| true).map(|(rows, _)| rows)
     }
 
     /// Beside the runs, whether `keeps` holds for all of them.
-    fn checked(path: &Path, keeps: impl Fn(&Row) -> bool) -> Result<(Self, bool), Error> {
+    fn checked(path: &Path, keeps: &dyn Fn(&Row) -> bool) -> Result<(Self, bool), Error> {
         let open = || File::open(path).map_err(|error| Error::file("read", path.display(), &error));
         let mut lines = Lines::new(path, BufReader::new(open()?));
         let (mut places, mut all) = (HashMap::new(), true);
@@ -314,12 +314,12 @@ pub struct Journal {
 
 impl Journal {
     /// Opens the journal at `path`, and keeps the runs for which `keeps` holds; makes it if it is not there.
-    pub fn open(path: &Path, keeps: impl Fn(&Row) -> bool) -> Result<Self, Error> {
+    pub fn open(path: &Path, keeps: &dyn Fn(&Row) -> bool) -> Result<Self, Error> {
         let failed = |error| Error::file("use", path.display(), &error);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         let mut out = options.open(path).map_err(failed)?;
-        let (rows, are_all_kept) = Rows::checked(path, &keeps)?;
+        let (rows, are_all_kept) = Rows::checked(path, keeps)?;
         out.set_len(rows.end).and_then(|()| out.seek(SeekFrom::End(0))).map_err(failed)?;
         let names = rows.changes.last().map(|(_, names)| Arc::clone(names)).unwrap_or_default();
         let writer = Writer { path: path.to_owned(), out, place: rows.end, names };
@@ -335,11 +335,11 @@ impl Journal {
     /// # Errors
     /// If the file cannot be written.
     pub fn forget(&mut self, point: &str) -> Result<(), Error> {
-        self.retain(|row| row.point != point)
+        self.retain(&|row| row.point != point)
     }
 
     /// Keeps the runs for which `keeps` holds, as [`forget`](Self::forget) does.
-    fn retain(&mut self, keeps: impl Fn(&Row) -> bool) -> Result<(), Error> {
+    fn retain(&mut self, keeps: &dyn Fn(&Row) -> bool) -> Result<(), Error> {
         let path = self.writer.path.clone();
         let failed = |error| Error::file("write", path.display(), &error);
         let part = path.with_extension("jsonl.part");
@@ -354,7 +354,7 @@ impl Journal {
         }
         let flushed = writer.out.flush();
         flushed.and_then(|()| fs::rename(&part, &path)).map_err(failed)?;
-        *self = Self::open(&path, |_| true)?;
+        *self = Self::open(&path, &|_| true)?;
         Ok(())
     }
 
@@ -428,7 +428,7 @@ pub(crate) mod tests {
     fn what_was_written_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path, |_| true).unwrap();
+        let mut journal = Journal::open(&path, &|_| true).unwrap();
         // Not every number survives being written with few digits.
         let time = 0.1 + 0.2;
         journal.append(row("a", 1, time), &metric()).unwrap();
@@ -445,7 +445,7 @@ pub(crate) mod tests {
     fn forgotten_point_is_gone_from_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path, |_| true).unwrap();
+        let mut journal = Journal::open(&path, &|_| true).unwrap();
         for (point, seed) in [("a", 1), ("b", 1), ("a", 2)] {
             journal.append(row(point, seed, 1.0), &metric()).unwrap();
         }
@@ -459,23 +459,23 @@ pub(crate) mod tests {
     fn truncated_line_is_ignored_at_any_byte() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path, |_| true).unwrap();
+        let mut journal = Journal::open(&path, &|_| true).unwrap();
         journal.append(row("a", 1, 1.0), &metric()).unwrap();
         let whole = std::fs::read(&path).unwrap();
         journal.append(row("a", 2, 2.0), &metric()).unwrap();
         let both = std::fs::read(&path).unwrap();
         for end in whole.len()..both.len() {
             std::fs::write(&path, &both[..end]).unwrap();
-            let mut cut = Journal::open(&path, |_| true).unwrap();
+            let mut cut = Journal::open(&path, &|_| true).unwrap();
             assert_eq!(cut.rows.len(), 1, "{end}");
             cut.append(row("a", 3, 3.0), &metric()).unwrap();
-            assert_eq!(Journal::open(&path, |_| true).unwrap().rows.len(), 2, "{end}");
+            assert_eq!(Journal::open(&path, &|_| true).unwrap().rows.len(), 2, "{end}");
         }
     }
 
     /// A journal of so many runs with a hundred metrics each.
     fn many(path: &Path, runs: u64) -> Journal {
-        let mut journal = Journal::open(path, |_| true).unwrap();
+        let mut journal = Journal::open(path, &|_| true).unwrap();
         for seed in 0..runs {
             let metric = |number: u32| (format!("consumer{number}.goodput_mean_bps"), 0.5);
             let metrics = (0..100).map(metric).collect();
@@ -500,7 +500,7 @@ pub(crate) mod tests {
         let text = fs::read(&path).unwrap();
         assert_eq!(count(&text), 1);
         assert!(text.len() < 50 * 100 * 8, "{}", text.len());
-        journal.retain(|row| row.seed >= 25).unwrap();
+        journal.retain(&|row| row.seed >= 25).unwrap();
         assert_eq!((count(&fs::read(&path).unwrap()), journal.rows.len()), (1, 25));
         again(&path, &journal);
     }
@@ -509,7 +509,7 @@ pub(crate) mod tests {
     fn equal_names_are_in_memory_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path, |_| true).unwrap();
+        let mut journal = Journal::open(&path, &|_| true).unwrap();
         for seed in 0..8 {
             let names = ["c1.time_s", "c1.lost"].into_iter().skip(seed % 2);
             let metrics = names.map(|name| (name.to_owned(), seed as f64)).collect();
@@ -536,7 +536,7 @@ pub(crate) mod tests {
         };
         let units = "{\"units\":{\"c1.time_s\":\"s\"}}\n";
         fs::write(&path, format!("{units}{}{}", line(1), line(2))).unwrap();
-        let mut journal = Journal::open(&path, |_| true).unwrap();
+        let mut journal = Journal::open(&path, &|_| true).unwrap();
         journal.append(row("a", 3, 7.5), &metric()).unwrap();
         let mut other = row("a", 4, 7.5);
         other.metrics = [("c1.lost".into(), 1.0)].into_iter().collect();
@@ -555,7 +555,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         std::fs::write(&path, "{}\n").unwrap();
-        let failure = Journal::open(&path, |_| true).unwrap_err().to_string();
+        let failure = Journal::open(&path, &|_| true).unwrap_err().to_string();
         assert!(failure.contains("jsonl:1:") && failure.contains("--fresh"), "{failure}");
     }
 }

@@ -64,16 +64,9 @@ impl<'a> Preview<'a> {
         let first = campaign.points.get(0).ok_or_else(|| Error::usage("there is no point"))?;
         let network = first.scenario()?.network(seed);
         let network = network.map_err(|problems| source.failure(&problems))?;
-        let (mut hops, mut tried) = (0, 0);
-        let step = campaign.points.len().div_ceil(MOST_TRIED).max(1);
-        for place in (0..campaign.points.len()).step_by(step) {
-            let Some(stage) = campaign.points.get(place) else { break };
-            hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
-            tried += 1;
-        }
-        let hops = hops / tried.max(1);
+        let hops = hops_per_run(campaign)?;
         let at_a_time = parallelism.min(campaign.runs().max(1)) as f64;
-        let estimated_s = hops as f64 * campaign.runs() as f64 / HOPS_PER_SECOND / at_a_time;
+        let estimated_s = seconds(hops, campaign.runs()) / at_a_time;
         let names = network.applications.iter().map(|plan| plan.name.clone());
         let mut this = Self {
             command: "sim",
@@ -121,6 +114,30 @@ impl<'a> Preview<'a> {
         }
         text
     }
+}
+
+/// Packet-hops of a run with the first seed, as the mean of some points.
+fn hops_per_run(campaign: &Campaign) -> Result<u64, Error> {
+    let seed = campaign.seeds.first().copied().unwrap_or_default();
+    let (mut hops, mut tried) = (0, 0);
+    let step = campaign.points.len().div_ceil(MOST_TRIED).max(1);
+    for stage in (0..campaign.points.len()).step_by(step).filter_map(|it| campaign.points.get(it)) {
+        hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
+        tried += 1;
+    }
+    Ok(hops / tried.max(1))
+}
+
+fn seconds(hops: u64, runs: usize) -> f64 {
+    hops as f64 * runs as f64 / HOPS_PER_SECOND
+}
+
+/// Approximate seconds of so many runs of a campaign on one core.
+///
+/// # Errors
+/// If a scenario cannot be made.
+pub fn estimate_s(campaign: &Campaign, runs: usize) -> Result<f64, Error> {
+    Ok(seconds(hops_per_run(campaign)?, runs))
 }
 
 impl fmt::Display for Preview<'_> {
@@ -342,7 +359,8 @@ fn round(count: u64) -> String {
     }
 }
 
-fn about(seconds: f64) -> String {
+/// A time for a reader: `for ever` if it is beyond all measure.
+pub fn about(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".into(),
         s if s < 1e9 => figure::seconds(Duration::from_secs(s.ceil() as u64)),

@@ -2,11 +2,12 @@
 use crate::kept::KeptPoint;
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
-use recoup_lab::campaign::{Campaign, Execution, Runner, Stage, Watch};
+use recoup_lab::campaign::{Campaign, Execution, Runner, Watch};
 use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
+use recoup_lab::preview::estimate_s;
 use recoup_lab::scenario::Seeds;
 use recoup_lab::simulate::Simulations;
 use recoup_lab::source::Source;
@@ -139,6 +140,27 @@ pub struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
+    /// The simulated runs that are missing, of how many, and about how many seconds of one core they take.
+    ///
+    /// # Errors
+    /// If a scenario or a folder cannot be read.
+    pub fn missing(&self) -> Result<(usize, usize, f64), Error> {
+        let (mut missing, mut all, mut seconds) = (0, 0, 0.0);
+        for Planned { name, source, seeds } in Planned::of(self.study, self.scale, self.seeds)? {
+            let campaign = Campaign::new(&source, Some(&seeds))?;
+            all += campaign.runs();
+            let runs = match self.fresh {
+                true => campaign.runs(),
+                false => campaign.missing_at(&self.place(&name))?.len(),
+            };
+            if runs > 0 {
+                missing += runs;
+                seconds += estimate_s(&campaign, runs)?;
+            }
+        }
+        Ok((missing, all, seconds))
+    }
+
     /// Runs the missing experiments, and gathers all results.
     ///
     /// # Errors

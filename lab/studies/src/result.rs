@@ -1,4 +1,5 @@
 //! Results of experiments.
+use recoup_lab::Error;
 use recoup_lab::campaign::Campaign;
 pub use recoup_lab::curve::Curve;
 use recoup_lab::folder::ResultFolder;
