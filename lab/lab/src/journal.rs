@@ -12,6 +12,7 @@ pub use metrics::Metrics;
 use crate::{Error, ErrorKind};
 use foldhash::quality::FixedState;
 use recoup_sim::metric::Metric;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -56,16 +57,16 @@ impl Row {
     }
 }
 
-/// A line.
+/// A line; `V` are the values of metrics.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum Line<V = Vec<f64>> {
     /// Units of metrics that were not named before.
     Units(BTreeMap<String, String>),
     /// Names of the values of the runs below.
     Metrics(Vec<String>),
     /// A run without its metrics, and their values.
-    Made(Row, Vec<f64>),
+    Made(Row, V),
     /// A run with its metrics, of earlier versions.
     Run(Row),
 }
@@ -93,17 +94,32 @@ struct Lines<R> {
     /// Names of the run before.
     recent: Arc<[String]>,
     units: BTreeMap<String, String>,
+    /// Whether a run has its own names.
+    is_old: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     fn new(path: &Path, reader: R) -> Self {
         let (names, recent) = (Arc::default(), Arc::default());
         let (path, changes, units) = (path.to_owned(), Vec::new(), BTreeMap::new());
-        Self { path, reader, place: 0, number: 0, names, changes, recent, units }
+        let (place, number, is_old) = (0, 0, false);
+        Self { path, reader, place, number, names, changes, recent, units, is_old }
     }
 
     /// The next run, and the place of its line; `None` at the end, or at a line that was cut off.
     fn next_row(&mut self) -> Result<Option<(u64, Row)>, Error> {
+        self.next_with(|names, values| Metrics::of(names, values))
+    }
+
+    /// As [`next_row`](Self::next_row), without values of metrics, which take most of the time.
+    fn next_skimmed(&mut self) -> Result<Option<(u64, Row)>, Error> {
+        self.next_with(|_, _: IgnoredAny| Some(Metrics::default()))
+    }
+
+    fn next_with<V: DeserializeOwned>(
+        &mut self,
+        metrics: impl Fn(&Arc<[String]>, V) -> Option<Metrics>,
+    ) -> Result<Option<(u64, Row)>, Error> {
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -115,15 +131,20 @@ impl<R: BufRead> Lines<R> {
             let place = self.place;
             (self.place, self.number) = (place + bytes as u64, self.number + 1);
             if bytes > 1
-                && let Some(row) = self.take(place, &line)?
+                && let Some(row) = self.take(place, &line, &metrics)?
             {
                 return Ok(Some((place, row)));
             }
         }
     }
 
-    fn take(&mut self, place: u64, line: &[u8]) -> Result<Option<Row>, Error> {
-        let parsed: serde_json::Result<Line> = serde_json::from_slice(line);
+    fn take<V: DeserializeOwned>(
+        &mut self,
+        place: u64,
+        line: &[u8],
+        metrics: &impl Fn(&Arc<[String]>, V) -> Option<Metrics>,
+    ) -> Result<Option<Row>, Error> {
+        let parsed: serde_json::Result<Line<V>> = serde_json::from_slice(line);
         let mut row = match parsed.map_err(|error| self.wrong(error))? {
             Line::Units(more) => {
                 self.units.extend(more);
@@ -134,10 +155,13 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             Line::Made(row, values) => {
-                let metrics = Metrics::of(&self.names, values);
+                let metrics = metrics(&self.names, values);
                 Row { metrics: metrics.ok_or_else(|| self.wrong("a value has no name"))?, ..row }
             }
-            Line::Run(row) => row,
+            Line::Run(row) => {
+                self.is_old = true;
+                row
+            }
         };
         row.metrics.share(&mut self.recent);
         Ok(Some(row))
@@ -161,6 +185,8 @@ pub struct Rows {
     changes: Vec<(u64, Arc<[String]>)>,
     /// Unit of each metric.
     pub units: BTreeMap<String, String>,
+    /// Whether a run of an earlier version is there, which has its own names.
+    is_old: bool,
     /// Bytes of complete lines.
     end: u64,
     file: Mutex<BufReader<File>>,
@@ -180,13 +206,13 @@ impl Rows {
         let open = || File::open(path).map_err(|error| Error::file("read", path.display(), &error));
         let mut lines = Lines::new(path, BufReader::new(open()?));
         let (mut places, mut all) = (HashMap::new(), true);
-        while let Some((place, row)) = lines.next_row()? {
+        while let Some((place, row)) = lines.next_skimmed()? {
             all = all && keeps(&row);
             places.insert(run(&row.point, row.seed), place);
         }
-        let Lines { path, changes, units, place: end, .. } = lines;
+        let Lines { path, changes, units, is_old, place: end, .. } = lines;
         let file = Mutex::new(BufReader::new(open()?));
-        Ok((Self { path, places, changes, units, end, file }, all))
+        Ok((Self { path, places, changes, units, is_old, end, file }, all))
     }
 
     /// How many there are.
@@ -225,12 +251,21 @@ impl Rows {
         let here = file.stream_position().map_err(failed)?;
         file.seek_relative(place.cast_signed() - here.cast_signed()).map_err(failed)?;
         let mut lines = Lines::new(&self.path, &mut *file);
-        let change = self.changes.partition_point(|(at, _)| *at < place);
-        if let Some((_, names)) = change.checked_sub(1).and_then(|it| self.changes.get(it)) {
-            (lines.names, lines.recent) = (Arc::clone(names), Arc::clone(names));
-        }
+        lines.names = self.names_before(place);
+        lines.recent = Arc::clone(&lines.names);
         let row = lines.next_row()?;
         row.map(|(_, row)| row).ok_or_else(|| lines.wrong("it was cut off meanwhile"))
+    }
+
+    fn names_before(&self, place: u64) -> Arc<[String]> {
+        let change = self.changes.partition_point(|(at, _)| *at < place);
+        let names = change.checked_sub(1).and_then(|it| self.changes.get(it));
+        names.map(|(_, names)| Arc::clone(names)).unwrap_or_default()
+    }
+
+    /// Names of the metrics of the run whose line stands at `place`; `None` if only its line has them.
+    pub(crate) fn names_at(&self, place: u64) -> Option<Arc<[String]>> {
+        (!self.is_old).then(|| self.names_before(place))
     }
 
     /// All runs, in the order in which they ended.

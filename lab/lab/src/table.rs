@@ -31,36 +31,33 @@ impl Format {
 /// # Errors
 /// The error of `out`, or that this program was built without the format.
 pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io::Result<()> {
-    write_pieces(&mut std::iter::once(Ok(table)), format, out)
+    match format {
+        Format::Csv => {
+            let mut out = BufWriter::new(out);
+            table.write_csv(&mut out)?;
+            out.flush()
+        }
+        Format::Parquet => write_parquet(&mut std::iter::once(Ok(table)), out),
+    }
 }
 
-/// Writes a table that comes in pieces with the same columns, which need not be in memory together.
+/// Writes a table as Parquet that comes in pieces with the same columns, which need not be in memory together.
 ///
 /// # Errors
 /// As [`write`], or the error of a piece.
-pub fn write_pieces<T: Borrow<Table>>(
+pub fn write_parquet<T: Borrow<Table>>(
     pieces: &mut dyn Iterator<Item = io::Result<T>>,
-    format: Format,
     out: &mut (impl Write + Send),
 ) -> io::Result<()> {
-    match format {
-        Format::Csv => {
-            let (mut out, mut is_first) = (BufWriter::new(out), true);
-            for piece in pieces {
-                match std::mem::take(&mut is_first) {
-                    true => piece?.borrow().write_csv(&mut out)?,
-                    false => piece?.borrow().write_rows(&mut out)?,
-                }
-            }
-            out.flush()
-        }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::write(pieces, out),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(io::Error::new(
+    #[cfg(feature = "parquet")]
+    return super::parquet::write(pieces, out);
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = (pieces, out);
+        Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this recoup was built without the feature `parquet`; use --format csv",
-        )),
+        ))
     }
 }
 

@@ -1,12 +1,13 @@
 //! The table of all runs, a row for each. That of a long sweep is read from the journal and written piece by piece.
-use super::{ResultFolder, atomically};
+use super::{Draft, ResultFolder, atomically};
 use crate::Error;
-use crate::journal::{Metrics, Row, point_number};
+use crate::journal::{Row, point_number};
 use crate::table::{self, Format};
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Type};
 use std::collections::{BTreeMap, HashSet};
-use std::io;
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
 
 /// Values of the axes of the sweep.
 type Values = Vec<(String, String)>;
@@ -46,31 +47,49 @@ impl ResultFolder {
             let placed = places().flat_map(|(point, values)| {
                 of(point_number(&point)).map(move |(.., line)| (Some(values.clone()), *line))
             });
-            let all = placed.chain(others.iter().map(|(.., line)| (None, *line)));
-            all.map(|(values, line)| {
-                let row = rows.at(line)?;
-                Ok::<_, Error>((values.unwrap_or_else(|| row.values.clone()), row))
-            })
+            placed.chain(others.iter().map(|(.., line)| (None, *line)))
+        };
+        let read = |(values, line): (Option<Values>, u64)| {
+            let row = rows.at(line)?;
+            Ok::<_, Error>((values.unwrap_or_else(|| row.values.clone()), row))
         };
         let mut columns = Columns::default();
-        for run in all() {
-            let (values, row) = run?;
-            columns.note(&values, &row);
+        for (values, line) in all() {
+            match (values, rows.names_at(line)) {
+                (Some(values), Some(names)) => columns.note(&values, &names),
+                (values, _) => {
+                    let (values, row) = read((values, line))?;
+                    columns.note(&values, row.metrics.names());
+                }
+            }
         }
-        let mut formats = vec![Format::Csv];
-        formats.extend(Some(self.format).filter(|it| *it == Format::Parquet));
-        formats.into_iter().try_for_each(|format| {
-            let path = self.path.join(format!("runs.{}", format.extension()));
-            let mut pieces = columns.pieces(all());
-            atomically(&path, |out| table::write_pieces(&mut pieces, format, out))
-        })
+        let (csv, file) = Draft::begin(&self.path.join("runs.csv"))?;
+        let (mut out, mut is_first) = (BufWriter::new(file), true);
+        let mut pieces = columns.pieces(all().map(read)).map(|piece| {
+            let piece = piece?;
+            match std::mem::take(&mut is_first) {
+                true => piece.write_csv(&mut out)?,
+                false => piece.write_rows(&mut out)?,
+            }
+            Ok(piece)
+        });
+        let written = match self.format {
+            Format::Csv => pieces.try_for_each(|piece| piece.map(drop)),
+            Format::Parquet => {
+                let path = self.path.join("runs.parquet");
+                atomically(&path, |out| table::write_parquet(&mut pieces, out))?;
+                Ok(())
+            }
+        };
+        drop(pieces);
+        csv.keep(written.and_then(|()| out.flush()))
     }
 }
 
 /// All runs, each with its values of the sweep, as a table; a metric that a run does not have is absent.
 pub fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
     let mut columns = Columns::default();
-    rows.iter().for_each(|(values, row)| columns.note(values, row));
+    rows.iter().for_each(|(values, row)| columns.note(values, row.metrics.names()));
     let mut table = columns.table();
     rows.iter().for_each(|(values, row)| columns.push(values, row, &mut table));
     table
@@ -82,24 +101,24 @@ struct Columns {
     axes: Vec<String>,
     metrics: Vec<String>,
     known: HashSet<String>,
-    recent: Metrics,
+    recent: Arc<[String]>,
 }
 
 impl Columns {
     /// Adds the columns that a run needs.
-    fn note(&mut self, values: &[(String, String)], row: &Row) {
+    fn note(&mut self, values: &[(String, String)], metrics: &Arc<[String]>) {
         for (axis, _) in values {
             if !self.axes.contains(axis) {
                 self.axes.push(axis.clone());
             }
         }
-        if self.recent.shares_names_with(&row.metrics) {
+        if Arc::ptr_eq(&self.recent, metrics) {
             return;
         }
-        self.recent = row.metrics.clone();
-        for (metric, _) in row.metrics.iter() {
-            if self.known.insert(metric.to_owned()) {
-                self.metrics.push(metric.to_owned());
+        self.recent = Arc::clone(metrics);
+        for metric in metrics.iter() {
+            if self.known.insert(metric.clone()) {
+                self.metrics.push(metric.clone());
             }
         }
     }

@@ -163,6 +163,6 @@ fn long_table_of_runs_is_made_in_pieces() {
     // Two rows are a piece; the heads stand once.
     let lines: Vec<_> = text.lines().collect();
     assert_eq!((lines.len(), lines[0].matches("c7.x").count()), (6, 1));
-    let seed = |line: &&str| line.split(',').nth(2).unwrap().parse().unwrap();
+    let seed = |line: &&str| line.split(',').nth(2).unwrap().parse::<u64>().unwrap();
     assert!(lines[1..].iter().map(seed).eq(0_u64..5), "{:?}", &lines[1][..40]);
 }
