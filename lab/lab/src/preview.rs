@@ -9,7 +9,7 @@ use recoup_forwarder::table::CsCapacity;
 use recoup_sim::model::law::Law;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Fault, LinkOptions, LinkPlan, Network, NodeId, NodePlan,
-    Order,
+    Order, Popularity,
 };
 use recoup_sim::route::{Graph, Metric};
 use recoup_sim::workload::size::ContentSizes;
@@ -282,8 +282,11 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
                 0 | 1 => String::new(),
                 more => format!(" and {} more", more - 1),
             };
-            let times =
-                request.requests.map_or("for ever".into(), |times| format!("{times} times"));
+            let times = match (request.requests, &request.popularity) {
+                (Some(times), _) => format!("{times} times"),
+                (None, Popularity::Log(_)) => "as a log has it".into(),
+                (None, _) => "for ever".into(),
+            };
             format!("asks {times} for one of {} contents below {first}{more}", request.contents)
         }
         ApplicationKind::Background(traffic) => {
