@@ -53,6 +53,11 @@ pub struct Share {
 }
 
 impl Share {
+    /// How many of so many runs are in it.
+    fn of(self, all: usize) -> usize {
+        (all + self.count.get() - self.number.get()) / self.count
+    }
+
     /// Whether the run with that place among all runs is in it.
     fn has(self, place: usize) -> bool {
         place % self.count == self.number.get() - 1
@@ -158,7 +163,7 @@ impl Campaign {
     pub fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Error> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
         let source = Arc::new(source.clone());
-        let mut points = Stages::new(&source);
+        let mut points = Stages::new(&source, source.file.points().len());
         let mut digest = TextDigest::default();
         digest.push(&source.file.base());
         let (mut algorithms, mut warnings) = (BTreeMap::new(), Vec::new());
@@ -195,20 +200,23 @@ impl Campaign {
 
     /// Number of runs, or of the runs in its share.
     pub fn runs(&self) -> usize {
-        self.tasks().count()
+        let all = self.points.len() * self.seeds.len();
+        self.share.map_or(all, |share| share.of(all))
     }
 
-    /// All runs, in its share if it has one: all points with the first seed, then with the next, so that whatever is there
-    /// when it is stopped can be compared.
-    fn tasks(&self) -> impl Iterator<Item = Task> {
-        let points = 0..self.points.len();
-        let of_seed = move |seed: &u64| {
-            let seed = *seed;
-            points.clone().map(move |stage| Task { stage, seed })
-        };
-        let share = self.share;
-        let ours = move |(place, _): &(usize, Task)| share.is_none_or(|share| share.has(*place));
-        self.seeds.iter().flat_map(of_seed).enumerate().filter(ours).map(|(_, task)| task)
+    /// All runs, in its share if it has one, with their places among all: all points with the first seed, then with the
+    /// next, so that whatever is there when it is stopped can be compared.
+    fn tasks(&self) -> impl Iterator<Item = (usize, Task)> {
+        let all =
+            (0..self.points.len() * self.seeds.len()).filter_map(|it| Some((it, self.task(it)?)));
+        all.filter(|(place, _)| self.share.is_none_or(|share| share.has(*place)))
+    }
+
+    /// The run at that place among all.
+    fn task(&self, place: usize) -> Option<Task> {
+        let points = self.points.len();
+        let seed = *self.seeds.get(place.checked_div(points)?)?;
+        Some(Task { stage: place % points, seed })
     }
 
     /// Opens the folder for its results.
@@ -258,17 +266,21 @@ impl Campaign {
     ) -> Result<(), Error> {
         self.check_program(folder, execution, runner)?;
         self.check_algorithms(folder, execution, runner)?;
-        let tasks = self.missing(folder);
-        let done = self.runs() - tasks.len();
-        let mut ledger = Ledger::new(&tasks, execution.executor.parallelism());
+        let tasks = self.missing_places(&|point, seed| folder.journal.rows.has(point, seed));
+        let runs = self.runs();
+        let done = runs - tasks.len();
+        let all = tasks.iter().filter_map(|place| self.task(*place as usize));
+        let mut ledger = Ledger::new(all, self.points.len(), execution.executor.parallelism());
+        folder.journal.rows.reserve(tasks.len());
         let result = self.run_all(&tasks, folder, execution, runner, &mut |event| match event {
             Seen::Ended(task, row, tables) => {
                 ledger.note(task, row.elapsed_s);
                 watch.ended(row, tables);
-                watch.progress(done + ledger.done, self.runs(), ledger.left());
+                watch.progress(done + ledger.done, runs, ledger.left());
             }
-            Seen::Time => watch.progress(done + ledger.done, self.runs(), ledger.left()),
+            Seen::Time => watch.progress(done + ledger.done, runs, ledger.left()),
         });
+        drop((tasks, ledger));
         self.finish(folder)?;
         result
     }
@@ -300,14 +312,20 @@ impl Campaign {
     }
 
     fn missing_of(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<Task> {
+        let places = self.missing_places(is_there).into_iter();
+        places.filter_map(|place| self.task(place as usize)).collect()
+    }
+
+    /// The places of missing runs among all runs.
+    fn missing_places(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<u32> {
         let mut taken = HashSet::new();
-        let is_missing = |task: &Task| {
+        let is_missing = |(_, task): &(usize, Task)| {
             // Two points of a sweep may be the same scenario.
             self.points
                 .key(task.stage)
                 .is_some_and(|key| !is_there(key, task.seed) && taken.insert((key, task.seed)))
         };
-        self.tasks().filter(is_missing).collect()
+        self.tasks().filter(is_missing).map(|(place, _)| place as u32).collect()
     }
 
     /// Writes the table of all runs that are in the folder.
@@ -472,21 +490,21 @@ impl Campaign {
 
     fn run_all(
         &self,
-        tasks: &[Task],
+        tasks: &[u32],
         folder: &mut ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
         see: &mut dyn FnMut(Seen<'_>),
     ) -> Result<(), Error> {
         let shelf = folder.shelf();
-        let mut jobs = self.jobs(tasks.iter().copied());
+        let mut jobs = self.jobs(tasks.iter().filter_map(|place| self.task(*place as usize)));
         let run = |job: &Job, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
         let mut result = Ok(());
         execution.executor.execute(&mut jobs, &run, &mut |report| {
             let kept = match report {
                 Report::Ended(number, Ok(Some((row, outcome)))) => {
-                    if let Some(task) = tasks.get(number) {
-                        see(Seen::Ended(*task, &row, &outcome.tables));
+                    if let Some(task) = tasks.get(number).and_then(|it| self.task(*it as usize)) {
+                        see(Seen::Ended(task, &row, &outcome.tables));
                     }
                     folder.files(&row.point, row.seed).and_then(|files| {
                         folder.journal.append(Row { files, ..row }, &outcome.metrics)
@@ -575,26 +593,28 @@ struct Ledger {
 }
 
 /// Costs of the runs of a point.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct PointCosts {
     missing: u32,
-    made: u32,
-    seconds: f64,
+    /// Seconds of a run; NaN if none has ended. The last run counts half.
+    each_s: f32,
 }
 
 impl PointCosts {
     /// Seconds of the missing runs; `None` if no run has ended.
     fn left_s(self) -> Option<f64> {
-        (self.made > 0).then(|| f64::from(self.missing) * self.seconds / f64::from(self.made))
+        (!self.each_s.is_nan()).then(|| f64::from(self.missing) * f64::from(self.each_s))
     }
 }
 
 impl Ledger {
-    fn new(tasks: &[Task], jobs: usize) -> Self {
-        let points = tasks.iter().map(|task| task.stage + 1).max().unwrap_or_default();
-        let mut points = vec![PointCosts::default(); points];
-        tasks.iter().for_each(|task| points[task.stage].missing += 1);
-        let (seconds, known_s, unknown) = (0.0, 0.0, tasks.len());
+    fn new(tasks: impl Iterator<Item = Task>, points: usize, jobs: usize) -> Self {
+        let mut points = vec![PointCosts { missing: 0, each_s: f32::NAN }; points];
+        let (seconds, known_s, mut unknown) = (0.0, 0.0, 0);
+        for task in tasks {
+            points[task.stage].missing += 1;
+            unknown += 1;
+        }
         Self { begun: Instant::now(), jobs, done: 0, seconds, points, known_s, unknown }
     }
 
@@ -607,8 +627,10 @@ impl Ledger {
                 None => self.unknown -= costs.missing as usize,
             }
             costs.missing -= 1;
-            costs.made += 1;
-            costs.seconds += elapsed_s;
+            let elapsed_s = elapsed_s as f32;
+            let is_first = costs.each_s.is_nan();
+            costs.each_s =
+                if is_first { elapsed_s } else { f32::midpoint(costs.each_s, elapsed_s) };
             self.known_s += costs.left_s().unwrap_or_default();
         }
     }

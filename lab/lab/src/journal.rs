@@ -215,6 +215,21 @@ impl Rows {
         Ok((Self { path, places, changes, units, is_old, end, file }, all))
     }
 
+    /// Takes memory for so many more.
+    pub(crate) fn reserve(&mut self, runs: usize) {
+        self.places.reserve(runs);
+    }
+
+    /// The place of the line of a run.
+    pub(crate) fn place(&self, point: u64, seed: u64) -> Option<u64> {
+        self.places.get(&(point, seed)).copied()
+    }
+
+    /// Numbers of points and seeds of all runs, in any order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.places.keys().copied()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.places.len()

@@ -32,9 +32,10 @@ pub struct Stages {
 }
 
 impl Stages {
-    pub(super) fn new(source: &Arc<Source>) -> Self {
+    /// No points, with memory for so many.
+    pub(super) fn new(source: &Arc<Source>, points: usize) -> Self {
         let (source, shared) = (Arc::clone(source), Arc::default());
-        Self { source, shared, all: Vec::new(), registered: Vec::new() }
+        Self { source, shared, all: Vec::with_capacity(points), registered: Vec::new() }
     }
 
     /// Adds the point with that number of the sweep.
@@ -122,7 +123,7 @@ impl Stage {
     pub fn of(source: &Source, number: usize) -> Result<Self, Error> {
         let missing = || Error::usage(format!("there is no point {number}"));
         let point = source.file.point(number).ok_or_else(missing)?;
-        let mut stages = Stages::new(&Arc::new(source.clone()));
+        let mut stages = Stages::new(&Arc::new(source.clone()), 1);
         stages.push(number, source.scenario(&point)?);
         stages.get(0).ok_or_else(missing)
     }

@@ -251,7 +251,7 @@ fn equal_points_run_once() {
 #[test]
 fn remaining_time_follows_from_costs() {
     let task = |stage| Task { stage, seed: 1 };
-    let mut ledger = Ledger::new(&[task(0), task(0), task(1)], 1);
+    let mut ledger = Ledger::new([task(0), task(0), task(1)].into_iter(), 2, 1);
     assert_eq!(ledger.left(), None);
     ledger.note(task(0), 2.0);
     // One more of point 0 for 2 s, one of point 1 for as much.

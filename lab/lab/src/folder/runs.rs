@@ -5,7 +5,7 @@ use crate::journal::{Row, point_number};
 use crate::table::{self, Format};
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Type};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
@@ -35,19 +35,19 @@ impl ResultFolder {
         places: impl Fn() -> I,
     ) -> Result<(), Error> {
         let rows = &self.journal.rows;
-        let lines = rows.by_point();
-        let of = |point: u64| {
-            let begin = lines.partition_point(|line| line.0 < point);
-            lines[begin..].iter().take_while(move |line| line.0 == point)
-        };
-        let taken: HashSet<u64> = places().map(|(point, _)| point_number(&point)).collect();
-        let mut others: Vec<_> = lines.iter().filter(|line| !taken.contains(&line.0)).collect();
-        others.sort_by_key(|(_, seed, _)| *seed);
+        let seeds: BTreeSet<u64> = rows.keys().map(|(_, seed)| seed).collect();
+        let of = |point: u64| seeds.iter().filter_map(move |seed| rows.place(point, *seed));
+        let mut taken: Vec<u64> = places().map(|(point, _)| point_number(&point)).collect();
+        taken.sort_unstable();
+        let others = rows.keys().filter(|(point, _)| taken.binary_search(point).is_err());
+        let mut others: Vec<_> = others.map(|(point, seed)| (seed, point)).collect();
+        others.sort_unstable();
         let all = || {
             let placed = places().flat_map(|(point, values)| {
-                of(point_number(&point)).map(move |(.., line)| (Some(values.clone()), *line))
+                of(point_number(&point)).map(move |line| (Some(values.clone()), line))
             });
-            placed.chain(others.iter().map(|(.., line)| (None, *line)))
+            let others = others.iter().filter_map(|(seed, point)| rows.place(*point, *seed));
+            placed.chain(others.map(|line| (None, line)))
         };
         let read = |(values, line): (Option<Values>, u64)| {
             let row = rows.at(line)?;
