@@ -193,7 +193,7 @@ impl<'a> Work<'a> {
         run(&gathering).map_err(|error| stop.failure(error))
     }
 
-    /// Runs take hours, so a report makes none that nobody has wanted.
+    /// Fails if runs are missing. They may take hours, so a report makes none without `--run`.
     fn check_complete(&self) -> Result<(), Failure> {
         let (missing, all, seconds) = self.gathering(None, |gathering| gathering.missing())?;
         if missing == 0 {
