@@ -116,7 +116,6 @@ mod tests {
 
     #[test]
     fn marks_of_a_flight_reduce_once() {
-        use crate::congestion::CongestionControl as _;
         let text = "pcon(init-cwnd=100,init-ssthresh=1)";
         let mut window = crate::congestion::parse(text).unwrap();
         let now = Instant::from_millis(1);
