@@ -15,6 +15,7 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from fsspec.asyn import AsyncFileSystem, sync_wrapper
@@ -118,6 +119,10 @@ class NdnFileSystem(AsyncFileSystem):  # type: ignore[misc]
         size = None if info.is_folder else info.size
         name = self._strip_protocol(path)
         return {"name": name, "size": size, "type": kind, "mtime": info.modified, "version": info.name}
+
+    def modified(self, path: str) -> datetime:
+        """Return the time of the last change of an object, as its producer says; 1970 if it does not say so."""
+        return datetime.fromtimestamp(self.info(path)["mtime"] or 0.0, UTC)
 
     async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
         return await self._cat_object(_uri(path), path, start, end)

@@ -149,8 +149,8 @@ class _Sweep:
         self._all = campaign.runs()
         self._work = work
         # Of kept runs that are made again `keep` compares the digests.
-        self._again = campaign.repeats()
-        self._missing = campaign.missing()[::-1] + self._again
+        self._again = set(campaign.repeats())
+        self._missing = [*campaign.missing()[::-1], *self._again]
         self._tasks: dict[Future[Any], tuple[list[Task], int]] = {}
         self._run_s: float | None = None
         self._known: set[tuple[str, str]] = set()

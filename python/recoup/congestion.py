@@ -106,3 +106,9 @@ class Westwood(_Congestion):
     """TCP Westwood+: after a loss the window is what the path delivered without a queue."""
 
     spec_name: ClassVar[str] = "westwood"
+
+
+class Pcon(_Congestion):
+    """The consumer of PCON: a BIC window that marks reduce as losses do."""
+
+    spec_name: ClassVar[str] = "pcon"

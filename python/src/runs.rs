@@ -7,48 +7,50 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use recoup::Error;
-use recoup_lab::campaign::Campaign;
 use recoup_lab::explain::{Kept, explain};
 use recoup_lab::folder;
 use recoup_lab::journal::Row;
+use recoup_lab::source::Source;
 use recoup_lab::table::head;
 use recoup_sim::record::Table as Records;
 use recoup_sim::record::table::{Cell, Column, Type, Values};
 use recoup_sim::statistic::Estimate;
 use recoup_sim::timeline::Wanted;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Runs of a scenario: a row for each, with the values of its sweep, seed, digest and metrics.
 #[pyclass(frozen, module = "recoup._native")]
 pub(crate) struct Runs {
-    kept: Arc<Kept>,
-    table: Records,
+    kept: Kept,
+    rows: Arc<[Row]>,
+    seeds: Vec<u64>,
     records: BTreeMap<String, Records>,
 }
 
 impl Runs {
-    /// The runs in `kept`, with their records by name.
-    pub(crate) fn new(kept: Kept, records: BTreeMap<String, Records>) -> Self {
-        let rows: Vec<_> = kept.rows().iter().map(|row| (row.values.as_slice(), row)).collect();
-        Self { table: folder::runs(&rows), kept: Arc::new(kept), records }
-    }
-
-    fn rows(&self) -> &[Row] {
-        self.kept.rows()
+    /// These runs of a scenario with these seeds, with their records by name.
+    pub(crate) fn new(
+        source: &Arc<Source>,
+        seeds: Vec<u64>,
+        rows: Vec<Row>,
+        records: BTreeMap<String, Records>,
+    ) -> Self {
+        let rows: Arc<[Row]> = rows.into();
+        Self { kept: Kept::of(Arc::clone(source), Arc::clone(&rows)), rows, seeds, records }
     }
 }
 
 #[pymethods]
 impl Runs {
     fn __len__(&self) -> usize {
-        self.rows().len()
+        self.rows.len()
     }
 
     /// The run of that number, as a dictionary.
     fn row<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
         let missing = || PyIndexError::new_err(format!("there is no run {number}"));
-        let row = self.rows().get(number).ok_or_else(missing)?;
+        let row = self.rows.get(number).ok_or_else(missing)?;
         let run = PyDict::new(py);
         run.set_item("point", &row.point)?;
         run.set_item("values", row.values.iter().cloned().collect::<BTreeMap<_, _>>())?;
@@ -66,12 +68,13 @@ impl Runs {
 
     /// The table of runs.
     fn table(&self) -> Table {
-        Table(self.table.clone())
+        let rows: Vec<_> = self.rows.iter().map(|row| (row.values.as_slice(), row)).collect();
+        Table(folder::runs(&rows))
     }
 
     /// Of each metric the mean over the seeds of each point with its 95 % confidence interval: a row for each point.
     fn summary(&self, metrics: Vec<String>) -> Table {
-        Table(summary(self.rows(), &metrics))
+        Table(summary(&self.rows, &metrics))
     }
 
     /// Names of the records.
@@ -82,16 +85,15 @@ impl Runs {
     /// Rows as lines of a journal, seeds, and records: all that [`Runs::of`] needs beside the scenario.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<(Vec<String>, Vec<u64>, Vec<Parts<'py>>)> {
         let line = |row: &Row| serde_json::to_string(row);
-        let rows: Result<Vec<_>, _> = self.rows().iter().map(line).collect();
+        let rows: Result<Vec<_>, _> = self.rows.iter().map(line).collect();
         let rows = rows.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let records = self.records.values().map(|table| parts(py, table));
-        Ok((rows, self.kept.seeds().to_vec(), records.collect::<PyResult<_>>()?))
+        Ok((rows, self.seeds.clone(), records.collect::<PyResult<_>>()?))
     }
 
     /// The runs of a scenario from their parts.
     #[staticmethod]
     fn of(
-        py: Python<'_>,
         scenario: &Scenario,
         rows: Vec<String>,
         seeds: Vec<u64>,
@@ -103,10 +105,7 @@ impl Runs {
             rows.map_err(|error| PyValueError::new_err(format!("this is no run: {error}")))?;
         let tables = records.into_iter().map(table_of).collect::<PyResult<Vec<_>>>()?;
         let records = tables.into_iter().map(|table| (table.name.clone(), table)).collect();
-        let source = Arc::clone(&scenario.source);
-        let mut campaign = detached(py, || Campaign::new(&source, None))?.or_raise(py)?;
-        campaign.seeds = seeds;
-        Ok(Self::new(Kept::of(source, campaign, rows), records))
+        Ok(Self::new(&scenario.source, seeds, rows, records))
     }
 
     /// The record of that name, of all runs.
@@ -225,8 +224,10 @@ const LEVEL: f64 = 0.95;
 
 fn summary(rows: &[Row], metrics: &[String]) -> Records {
     let mut points: Vec<(&Row, Vec<&Row>)> = Vec::new();
+    let mut places = HashMap::new();
     for row in rows {
-        match points.iter_mut().find(|(first, _)| first.point == row.point) {
+        let place = *places.entry(&row.point).or_insert(points.len());
+        match points.get_mut(place) {
             Some((_, rows)) => rows.push(row),
             None => points.push((row, vec![row])),
         }

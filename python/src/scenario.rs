@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 use recoup::Error;
 use recoup_lab::campaign::{Campaign, Outcome, Stage};
 use recoup_lab::executor::{Executor, Job, Report, Threads};
-use recoup_lab::explain::Kept;
 use recoup_lab::journal::Row;
 use recoup_lab::source::{Given, Source};
 use recoup_lab::table::labelled;
@@ -83,7 +82,7 @@ impl Scenario {
     /// Digest of the scenario at each point, by which its runs are known.
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let campaign = detached(py, || Campaign::new(&self.source, None))?.or_raise(py)?;
-        Ok(campaign.points.into_iter().map(|stage| stage.key).collect())
+        Ok(campaign.points.iter().map(|stage| stage.key).collect())
     }
 
     /// Makes every run, and keeps the results in memory. `progress` is called with the runs that have ended, and all.
@@ -100,11 +99,13 @@ impl Scenario {
         if let Some(seeds) = seeds {
             campaign.seeds = seeds;
         }
-        let tasks: Vec<_> = (0..campaign.points.len())
-            .flat_map(|stage| campaign.seeds.iter().map(move |seed| (stage, *seed)))
-            .collect();
+        let runs = campaign.points.iter().flat_map(|stage| {
+            let seeds = campaign.seeds.iter();
+            seeds.map(|seed| (stage.clone(), *seed)).collect::<Vec<_>>()
+        });
+        let all = campaign.points.len() * campaign.seeds.len();
         let threads = jobs.map_or_else(Threads::default, Threads);
-        let made = make(py, &campaign.points, &tasks, threads, progress)?;
+        let made = make(py, (all, runs), threads, progress)?;
         let mut records: BTreeMap<String, Table> = BTreeMap::new();
         let mut rows = Vec::new();
         for (row, outcome) in made {
@@ -117,35 +118,28 @@ impl Scenario {
             }
             rows.push(row);
         }
-        Ok(Runs::new(Kept::of(source, campaign, rows), records))
+        Ok(Runs::new(&source, campaign.seeds, rows, records))
     }
 }
 
-/// Makes the runs of these tasks, a place in `points` and a seed each, and returns them in the same order.
+/// Makes so many runs, each of a point with a seed, and returns them in the same order.
 pub(crate) fn make(
     py: Python<'_>,
-    points: &[Stage],
-    tasks: &[(usize, u64)],
+    (all, runs): (usize, impl Iterator<Item = (Stage, u64)> + Send),
     threads: Threads,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<(Row, Outcome)>> {
-    let jobs: Vec<_> = tasks
-        .iter()
-        .enumerate()
-        .filter_map(|(number, (stage, seed))| {
-            Some(Job { number, stage: points.get(*stage)?, seed: *seed })
-        })
-        .collect();
+    let mut jobs = runs.enumerate().map(|(number, (stage, seed))| Job { number, stage, seed });
     let (attention, runner) = (Attention::default(), Guarded::default());
     let mut made: BTreeMap<usize, (Row, Outcome)> = BTreeMap::new();
     let mut failed = None;
     let ended = detached(py, || {
-        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(&runner, None, stop);
-        threads.execute(&jobs, &run, &mut |report| {
+        let run = |job: &Job, stop: &AtomicBool| job.run(&runner, None, stop);
+        threads.execute(&mut jobs, &run, &mut |report| {
             match report {
                 Report::Ended(number, Ok(Some(ended))) => {
                     made.insert(number, ended);
-                    attention.report(progress.as_ref(), made.len(), jobs.len());
+                    attention.report(progress.as_ref(), made.len(), all);
                 }
                 Report::Ended(_, Err(error)) => drop(failed.get_or_insert(error)),
                 Report::Ended(_, Ok(None)) | Report::Idle => {}

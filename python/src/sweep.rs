@@ -10,7 +10,6 @@ use recoup::Error;
 use recoup_lab::campaign::{Campaign as Plan, Execution, Stage, Watch};
 use recoup_lab::digest;
 use recoup_lab::executor::Threads;
-use recoup_lab::explain::Kept;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
 use recoup_lab::source::Source;
@@ -133,11 +132,10 @@ impl Campaign {
     fn finish(&self, py: Python<'_>) -> PyResult<Runs> {
         let folder = self.lock().take().ok_or_else(closed)?;
         py.detach(|| self.plan.finish(&folder)).or_raise(py)?;
-        let rows = self.plan.points.iter().flat_map(|stage| self.plan.rows(&folder, stage));
-        let rows: Vec<_> = rows.cloned().collect();
-        let mut plan = detached(py, || Plan::new(&self.source, None))?.or_raise(py)?;
-        plan.seeds.clone_from(&self.plan.seeds);
-        Ok(Runs::new(Kept::of(Arc::clone(&self.source), plan, rows), BTreeMap::new()))
+        let rows = self.plan.points.iter().map(|stage| self.plan.rows(&folder, &stage));
+        let rows: Result<Vec<_>, Error> = rows.collect();
+        let rows = rows.or_raise(py)?.into_iter().flatten().collect();
+        Ok(Runs::new(&self.source, self.plan.seeds.clone(), rows, BTreeMap::new()))
     }
 
     /// Closes the folder. What is in it stays.
@@ -195,8 +193,8 @@ pub(crate) fn make_parcels<'py>(
     let stages: Result<Vec<_>, Error> = stages;
     let stages = stages.or_raise(py)?;
     let place = |point: &usize| points.binary_search(point).unwrap_or_default();
-    let tasks: Vec<_> = tasks.iter().map(|(point, seed)| (place(point), *seed)).collect();
-    let made = make(py, &stages, &tasks, Threads(1), None)?;
+    let runs = tasks.iter().map(|(point, seed)| (stages[place(point)].clone(), *seed));
+    let made = make(py, (tasks.len(), runs), Threads(1), None)?;
     let parcel = |(row, outcome): (Row, recoup_lab::campaign::Outcome)| {
         let units = outcome.metrics.iter().map(|it| (it.name.clone(), it.unit.to_owned()));
         let units = units.collect();

@@ -37,6 +37,14 @@ def test_ranges_and_text_are_read(served):
         files.open("/site/new", "wb")
 
 
+def test_time_of_the_last_change_is_known(served):
+    files, folder = served
+    changed = files.modified("ndn:///site/data.parquet")
+    assert changed.timestamp() == pytest.approx((folder / "data.parquet").stat().st_mtime, abs=1e-3)
+    with pytest.raises(FileNotFoundError):
+        files.modified("/site/none")
+
+
 def test_folders_are_listed(served):
     files, _ = served
     assert sorted(files.ls("/site", detail=False)) == ["/site/data.parquet", "/site/more"]

@@ -42,7 +42,7 @@ struct Row {
     cost: fn(&Bench, u64) -> Outcome<f64>,
 }
 
-const ROWS: [Row; 7] = [
+const ROWS: [Row; 10] = [
     Row {
         name: "files of a folder",
         unit: "µs a file",
@@ -79,9 +79,36 @@ const ROWS: [Row; 7] = [
         cost: |bench, links| Ok(bench.explained(&exceptions(links))? * 1e6),
     },
     Row {
+        name: "events of a scenario",
+        unit: "µs an event",
+        sizes: [10, 1_000, 5_000, 20_000],
+        work: Some(|events| events),
+        cost: |bench, count| Ok(bench.simulated("events", &events(count), true)? * 1e6),
+    },
+    Row {
+        name: "points of a sweep",
+        unit: "µs a point",
+        sizes: [100, 1_000, 5_000, 20_000],
+        work: Some(|points| points),
+        cost: |bench, points| Ok(bench.simulated("points", &sweep(points), true)? * 1e6),
+    },
+    Row {
+        name: "runs of a folder, opened",
+        unit: "µs a run",
+        sizes: [100, 1_000, 5_000, 20_000],
+        work: Some(|runs| runs),
+        cost: |bench, runs| {
+            let (folder, scenario) = (format!("runs-{runs}"), sweep(runs));
+            if !bench.scratch.path(&folder).exists() {
+                bench.simulated(&folder, &scenario, true)?;
+            }
+            Ok(bench.simulated(&folder, &scenario, false)? * 1e6)
+        },
+    },
+    Row {
         name: "points of a sweep, memory",
         unit: "MB",
-        sizes: [100, 500, 2_000, 10_000],
+        sizes: [1_000, 10_000, 30_000, 100_000],
         work: None,
         cost: |bench, points| bench.sweep(points),
     },
@@ -242,6 +269,15 @@ impl Bench {
         processor_seconds(self.limited(&["sim", "--explain"]).arg(path))
     }
 
+    /// Processor seconds of a simulation with results in that folder, begun anew or gone on with.
+    fn simulated(&self, folder: &str, scenario: &str, is_fresh: bool) -> Outcome<f64> {
+        let path = self.write("simulated.toml", scenario)?;
+        let mut sim = self.limited(&["sim", "-q", "--jobs", "1", "--out"]);
+        sim.arg(self.scratch.path(folder)).arg(path);
+        sim.args(is_fresh.then_some("--fresh"));
+        processor_seconds(&sim)
+    }
+
     /// Megabytes at the peak of a sweep of so many points.
     fn sweep(&self, points: u64) -> Outcome<f64> {
         let path = self.write("sweep.toml", &sweep(points))?;
@@ -322,13 +358,24 @@ fn exceptions(links: u64) -> String {
     text
 }
 
-/// A scenario with a sweep of so many points.
-fn sweep(points: u64) -> String {
-    let mut text = fetch("a", "b") + "[topology]\nlinks = [\"a-b\"]\n[sweep]\n\"link.delay\" = [";
-    for point in 1..=points {
-        let _ = write!(text, "\"{point} us\", ");
+/// A scenario with so many events.
+fn events(count: u64) -> String {
+    let mut text = fetch("a", "b") + "[topology]\nlinks = [\"a-b\"]\n";
+    for event in 1..=count {
+        let to = format!("to = {{ rate = \"{} Mbit/s\" }}", event % 7 + 1);
+        let _ = write!(text, "[[event]]\nat = \"{event} us\"\nchange = \"a-b\"\n{to}\n");
     }
-    text + "]\n"
+    text
+}
+
+/// A scenario with a sweep of so many points, a multiple of 100.
+fn sweep(points: u64) -> String {
+    let mut text = fetch("a", "b") + "[topology]\nlinks = [\"a-b\"]\n[sweep]\n";
+    for (key, unit, values) in [("delay", "us", 100), ("rate", "Mbit/s", points / 100)] {
+        let values: Vec<_> = (1..=values).map(|value| format!("\"{value} {unit}\"")).collect();
+        let _ = writeln!(text, "\"link.{key}\" = [{}]", values.join(", "));
+    }
+    text
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod delivery_rate;
 mod extreme;
 mod fixed;
 mod nikzad2022;
+mod pcon;
 mod raaqm;
 mod recoup;
 mod udugama2013;
@@ -34,6 +35,7 @@ pub use compound::{Compound, CompoundMode, CompoundSettings, DelayUpdate, ZeroOn
 pub use cubic::{Cubic, CubicForm, CubicSettings};
 pub use fixed::Fixed;
 pub use nikzad2022::Nikzad2022;
+pub use pcon::Pcon;
 pub use raaqm::{Raaqm, RaaqmSettings};
 pub use recoup::{Recoup, RecoupSettings};
 pub use vegas::Vegas;
@@ -208,6 +210,7 @@ family! {
         Bbr(Bbr): "bbr" => Bbr::from_spec;
         Vegas(Windowed<Vegas>): "vegas" => vegas::from_spec;
         Westwood(Windowed<Westwood>): "westwood" => westwood::from_spec;
+        Pcon(Windowed<Pcon>): "pcon" => pcon::from_spec;
     }
 }
 

@@ -38,6 +38,8 @@ const ALGORITHMS: &[&str] = &[
     "aimd(accounting=span,restart=true)",
     "westwood",
     "westwood(timeout=as-loss,restart=true)",
+    "pcon",
+    "pcon(beta=1,low-window=0,init-ssthresh=1,max-cwnd=50.5)",
     // Its chance is tested alone: a delivery may narrow this window.
     "raaqm(pmin=0,dp=0)",
 ];

@@ -92,7 +92,7 @@ impl Work<'_> {
         progress.finish();
         result?;
         let mut results = Results::default();
-        results.experiments.insert(name.to_owned(), rows(&self.campaign, &folder));
+        results.experiments.insert(name.to_owned(), rows(&self.campaign, &folder)?);
         Ok(results)
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// Writes the page of a run; returns a line about it.
-pub(crate) fn show(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<String, Failure> {
+pub(crate) fn show(kept: &Kept, chosen: &Chosen, path: &Path) -> Result<String, Failure> {
     let extent = page(kept, chosen, path)?;
     Ok(format!("page: {}; {extent}", path_line(path)))
 }

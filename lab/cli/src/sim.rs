@@ -17,7 +17,7 @@ use recoup_lab::executor::{Executor, Threads};
 use recoup_lab::explain::Kept;
 use recoup_lab::preview::Preview;
 use recoup_lab::pulse::Pulse;
-use recoup_lab::report::{self, Report};
+use recoup_lab::report::{self, DRAWN, Report};
 use recoup_lab::simulate::{Followed, Simulations};
 use recoup_lab::source::Source;
 use recoup_lab::table::Format;
@@ -69,15 +69,14 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     });
     let elapsed = progress.finish();
     result?;
-    let (name, title) = (&source.name, source.file.title());
-    let report = Report::new(name, title, &campaign, &folder, progress.made, &args.show);
+    let report = Report::new(&source, &campaign, &folder, progress.made, &args.show)?;
     let page = |path: &PathBuf| {
         let kept = Kept::open(folder.path(), args.file.parent(), built_in())?;
         let first = kept.choose(&[], None)?;
         show(&kept, &first, path)
     };
     let page = args.page.as_ref().map(page).transpose()?;
-    let figures = figures::write(&report.swept(), title, folder.path())?;
+    let figures = figures::write(&report.swept()?, source.file.title(), folder.path())?;
     if args.json {
         return output::json(&report, Stream::Out);
     }
@@ -88,8 +87,12 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             let runs = if progress.made == 1 { "run" } else { "runs" };
             output::eprint(&format!("{} {runs} in {speed}", progress.made));
         }
-        if let Some(path) = figures {
-            output::eprint(&format!("figures: {}", path_line(&path)));
+        match figures {
+            Some(path) => output::eprint(&format!("figures: {}", path_line(&path))),
+            None if campaign.points.len() > DRAWN => {
+                output::eprint(&format!("figures: none, since there are more than {DRAWN} points"));
+            }
+            None => {}
         }
         page.iter().for_each(|line| output::eprint(line));
     }

@@ -19,6 +19,7 @@ use crate::stop::Stop;
 use crate::terminal::{self, path_line};
 use args::{Action, Backend, CheckArgs, ReportArgs, RunArgs, Scale, Wanted};
 use recoup_lab::executor::Threads;
+use recoup_lab::preview::about;
 use recoup_studies::claim::{Outcome, Verdict};
 use recoup_studies::compare::compare;
 use recoup_studies::gather::{Gathered, Gathering, Host};
@@ -85,6 +86,7 @@ fn on_sockets(args: &RunArgs) -> Result<(), Failure> {
     let none = || Failure::usage(format!("{} has nothing that runs on sockets", work.study.key()));
     let sockets = work.study.sockets(args.wanted.scale.into()).ok_or_else(none)?;
     let names: Vec<_> = sockets.experiments.iter().map(|it| it.name).collect();
+    work.announce();
     let (real, simulated) = work.gathering(args.figure.as_deref(), |gathering| {
         let real = gathering.real(sockets.experiments)?;
         // How often something is simulated is not what --seeds is about here.
@@ -117,6 +119,9 @@ fn check(args: &CheckArgs) -> Result<(), Failure> {
 
 fn report(args: &ReportArgs) -> Result<(), Failure> {
     let mut work = Work::new(&args.wanted, args.results.as_ref())?;
+    if !args.run {
+        work.check_complete()?;
+    }
     work.gather(None)?;
     let results = &work.gathered.results;
     let page = Page {
@@ -165,12 +170,6 @@ impl<'a> Work<'a> {
     ) -> Result<T, Failure> {
         let Wanted { scale, seeds, jobs, fresh, quiet, .. } = *self.wanted;
         let stop = Stop::polled()?;
-        if !quiet && !terminal::can_draw() {
-            let (key, word, folder) = (self.study.key(), scale.word(), path_line(&self.folder));
-            output::eprint(&format!(
-                "runs of {key} at scale {word} go into {folder}; every 10 s a line has their number and the time left"
-            ));
-        }
         let host = Host {
             is_cancelled: &|| stop.wanted().is_some(),
             watch: &|| Box::new(Progress::new(!quiet)),
@@ -194,7 +193,31 @@ impl<'a> Work<'a> {
         run(&gathering).map_err(|error| stop.failure(error))
     }
 
+    /// Fails if runs are missing. They may take hours, so a report makes none without `--run`.
+    fn check_complete(&self) -> Result<(), Failure> {
+        let (missing, all, seconds) = self.gathering(None, |gathering| gathering.missing())?;
+        if missing == 0 {
+            return Ok(());
+        }
+        let threads = self.wanted.jobs.map_or_else(Threads::default, |jobs| Threads(jobs.get()));
+        let (time, place) = (about(seconds / threads.0 as f64), path_line(&self.folder));
+        let message = format!("{missing} of {all} runs are missing in {place}");
+        Err(Failure::usage(message).advise(format!("--run makes them, in about {time}")))
+    }
+
+    /// Announces runs where no bar shows them.
+    fn announce(&self) {
+        if !self.wanted.quiet && !terminal::can_draw() {
+            let (key, word) = (self.study.key(), self.wanted.scale.word());
+            let folder = path_line(&self.folder);
+            output::eprint(&format!(
+                "runs of {key} at scale {word} go into {folder}; every 10 s a line has their number and the time left"
+            ));
+        }
+    }
+
     fn gather(&mut self, figure: Option<&'a str>) -> Result<(), Failure> {
+        self.announce();
         self.gathered = self.gathering(figure, |gathering| gathering.run())?;
         Ok(())
     }
@@ -238,7 +261,7 @@ impl<'a> Work<'a> {
         let seeds = self.wanted.seeds.map_or(String::new(), |seeds| format!(" --seeds {seeds}"));
         format!(
             "Made by recoup {} from {} simulated runs at scale {scale} with {} seeds or more for each point. The same \
-             command makes the same runs: recoup study report {key} --scale {scale}{seeds}",
+             command makes the same runs: recoup study report {key} --run --scale {scale}{seeds}",
             env!("CARGO_PKG_VERSION"),
             self.gathered.runs.0,
             self.gathered.seeds,

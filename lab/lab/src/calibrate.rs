@@ -7,11 +7,10 @@
 //! search goes on where it ended.
 use crate::campaign::{Campaign, Execution, Runner, Stage, Watch};
 use crate::folder::ResultFolder;
-use crate::journal::Row;
+use crate::journal::{Row, Rows};
 use crate::scenario::Point;
 use crate::{Error, digest};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
 /// A value that a metric should have.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,9 +138,9 @@ impl Landscape {
 
 /// Points that differ only in the inner axis.
 #[derive(Debug)]
-struct Candidate<'a> {
+struct Candidate {
     values: Vec<(String, String)>,
-    stages: Vec<&'a Stage>,
+    stages: Vec<Stage>,
 }
 
 /// Searches the points of a campaign. `watch` makes the watcher of each round.
@@ -166,9 +165,9 @@ pub fn search(
         }
         campaign.seeds = (1..=round.seeds).collect();
         campaign.run(folder, execution, runner, &mut *watch(number))?;
-        all.push(scores(&campaign, folder, plan));
+        all.push(scores(&campaign, folder, plan)?);
     }
-    Ok(Landscape { rounds: all, digest: digest_of(&folder.journal.rows) })
+    Ok(Landscape { rounds: all, digest: digest_of(&folder.journal.rows)? })
 }
 
 /// The values of a point but that of the inner axis.
@@ -177,10 +176,10 @@ pub fn outer(point: &Point, inner: Option<&str>) -> Vec<(String, String)> {
 }
 
 /// The candidates in the order of their first points.
-fn candidates<'a>(campaign: &'a Campaign, inner: Option<&str>) -> Vec<Candidate<'a>> {
+fn candidates(campaign: &Campaign, inner: Option<&str>) -> Vec<Candidate> {
     let mut places = HashMap::new();
-    let mut all: Vec<Candidate<'a>> = Vec::new();
-    for stage in &campaign.points {
+    let mut all: Vec<Candidate> = Vec::new();
+    for stage in campaign.points.iter() {
         let values = outer(&stage.point, inner);
         let place = *places.entry(values.clone()).or_insert(all.len());
         match all.get_mut(place) {
@@ -191,17 +190,18 @@ fn candidates<'a>(campaign: &'a Campaign, inner: Option<&str>) -> Vec<Candidate<
     all
 }
 
-fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Vec<Score> {
-    let score = |(number, candidate): (usize, Candidate<'_>)| {
+fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Result<Vec<Score>, Error> {
+    let score = |(number, candidate): (usize, Candidate)| {
+        let runs = candidate.stages.iter().map(|it| Ok((it, campaign.rows(folder, it)?)));
+        let runs = runs.collect::<Result<Vec<_>, Error>>()?;
         let mean_at = |metric, value: Option<&str>| {
-            let is_meant = |stage: &&&Stage| {
+            let is_meant = |(stage, _): &&(&Stage, Vec<Row>)| {
                 let own = |(axis, own): &(String, String)| {
                     Some(axis.as_str()) == plan.inner && Some(own.as_str()) == value
                 };
                 value.is_none() || stage.point.values.iter().any(own)
             };
-            let stages = candidate.stages.iter().filter(is_meant);
-            let rows: Vec<_> = stages.flat_map(|stage| campaign.rows(folder, stage)).collect();
+            let rows: Vec<_> = runs.iter().filter(is_meant).flat_map(|(_, rows)| rows).collect();
             mean(&rows, metric)
         };
         let measured = |target: &Target| match target.measure {
@@ -218,12 +218,12 @@ fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Vec<Sco
         };
         let found: Vec<_> = plan.targets.iter().map(measured).collect();
         let distance = distance(plan.targets, &found);
-        Score { number, values: candidate.values.clone(), found, distance }
+        Ok::<_, Error>(Score { number, values: candidate.values.clone(), found, distance })
     };
-    let candidates = candidates(campaign, plan.inner);
-    let mut scores: Vec<_> = candidates.into_iter().enumerate().map(score).collect();
+    let candidates = candidates(campaign, plan.inner).into_iter().enumerate();
+    let mut scores = candidates.map(score).collect::<Result<Vec<_>, _>>()?;
     scores.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-    scores
+    Ok(scores)
 }
 
 fn mean(rows: &[&Row], metric: &str) -> Option<f64> {
@@ -233,14 +233,12 @@ fn mean(rows: &[&Row], metric: &str) -> Option<f64> {
 }
 
 /// Digest of runs, in whatever order they ended.
-fn digest_of(rows: &[Row]) -> String {
-    let mut rows: Vec<_> = rows.iter().collect();
-    rows.sort_by(|a, b| (&a.point, a.seed).cmp(&(&b.point, b.seed)));
-    let text = rows.iter().fold(String::new(), |mut text, row| {
-        let _ = writeln!(text, "{} {} {}", row.point, row.seed, row.digest);
-        text
+fn digest_of(rows: &Rows) -> Result<String, Error> {
+    let text = rows.by_point().into_iter().map(|(.., line)| {
+        let row = rows.at(line)?;
+        Ok(format!("{} {} {}\n", row.point, row.seed, row.digest))
     });
-    digest::of_text(&text)
+    text.collect::<Result<String, Error>>().map(|text| digest::of_text(&text))
 }
 
 #[cfg(test)]

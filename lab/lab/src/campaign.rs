@@ -1,20 +1,22 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
+mod ledger;
 mod merge;
 mod stage;
 
-pub use stage::Stage;
+pub use stage::{Stage, Stages};
 
 use crate::digest::{self, TextDigest};
 use crate::executor::{Executor, Finished, Job, Report};
-use crate::folder::{Purpose, ResultFolder, Shelf};
+use crate::folder::{self, Purpose, ResultFolder, Shelf};
 use crate::journal::{Metrics, Row};
 use crate::scenario::Seeds;
 use crate::source::Source;
 use crate::table::Format;
 use crate::{Error, ErrorKind};
+use ledger::Ledger;
 use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -28,7 +30,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Campaign {
     /// Points of the sweep, in their order.
-    pub points: Vec<Stage>,
+    pub points: Stages,
     /// Seeds, ascending.
     pub seeds: Vec<u64>,
     /// Valid parts of its networks with the first seed that are probably not meant: a line each, each once.
@@ -53,6 +55,11 @@ pub struct Share {
 }
 
 impl Share {
+    /// How many of so many runs are in it.
+    fn of(self, all: usize) -> usize {
+        (all + self.count.get() - self.number.get()) / self.count
+    }
+
     /// Whether the run with that place among all runs is in it.
     fn has(self, place: usize) -> bool {
         place % self.count == self.number.get() - 1
@@ -142,6 +149,14 @@ pub struct Task {
     pub seed: u64,
 }
 
+/// A run that is in the folder.
+#[derive(Clone, Copy, Debug)]
+struct KeptRun {
+    task: Task,
+    /// Place of its line.
+    line: u64,
+}
+
 impl Campaign {
     /// The campaign of a scenario; `seeds` replace its own.
     ///
@@ -149,8 +164,8 @@ impl Campaign {
     /// If a point of it is wrong. Networks are tried with the first seed.
     pub fn new(source: &Source, seeds: Option<&Seeds>) -> Result<Self, Error> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
-        let (source, shared) = (Arc::new(source.clone()), Arc::default());
-        let mut points = Vec::new();
+        let source = Arc::new(source.clone());
+        let mut points = Stages::new(&source, source.file.points().len());
         let mut digest = TextDigest::default();
         digest.push(&source.file.base());
         let (mut algorithms, mut warnings) = (BTreeMap::new(), Vec::new());
@@ -168,7 +183,7 @@ impl Campaign {
                 digest.push(&format!("{name}: {version}"));
                 algorithms.insert(name.to_owned(), version);
             }
-            points.push(Stage::new(&source, &shared, point, scenario));
+            points.push(point.number, scenario);
         }
         let digest = digest.finish();
         let text = source.file.to_toml();
@@ -187,20 +202,23 @@ impl Campaign {
 
     /// Number of runs, or of the runs in its share.
     pub fn runs(&self) -> usize {
-        self.tasks().count()
+        let all = self.points.len() * self.seeds.len();
+        self.share.map_or(all, |share| share.of(all))
     }
 
-    /// All runs, in its share if it has one: all points with the first seed, then with the next, so that whatever is there
-    /// when it is stopped can be compared.
-    fn tasks(&self) -> impl Iterator<Item = Task> {
-        let points = 0..self.points.len();
-        let of_seed = move |seed: &u64| {
-            let seed = *seed;
-            points.clone().map(move |stage| Task { stage, seed })
-        };
-        let share = self.share;
-        let ours = move |(place, _): &(usize, Task)| share.is_none_or(|share| share.has(*place));
-        self.seeds.iter().flat_map(of_seed).enumerate().filter(ours).map(|(_, task)| task)
+    /// All runs, in its share if it has one, with their places among all: all points with the first seed, then with the
+    /// next, so that whatever is there when it is stopped can be compared.
+    fn tasks(&self) -> impl Iterator<Item = (usize, Task)> {
+        let all =
+            (0..self.points.len() * self.seeds.len()).filter_map(|it| Some((it, self.task(it)?)));
+        all.filter(|(place, _)| self.share.is_none_or(|share| share.has(*place)))
+    }
+
+    /// The run at that place among all.
+    fn task(&self, place: usize) -> Option<Task> {
+        let points = self.points.len();
+        let seed = *self.seeds.get(place.checked_div(points)?)?;
+        Some(Task { stage: place % points, seed })
     }
 
     /// Opens the folder for its results.
@@ -250,37 +268,66 @@ impl Campaign {
     ) -> Result<(), Error> {
         self.check_program(folder, execution, runner)?;
         self.check_algorithms(folder, execution, runner)?;
-        let tasks = self.missing(folder);
-        let done = self.runs() - tasks.len();
-        let mut ledger = Ledger::new(&tasks, execution.executor.parallelism());
+        let tasks = self.missing_places(&|point, seed| folder.journal.rows.has(point, seed));
+        let runs = self.runs();
+        let done = runs - tasks.len();
+        let all = tasks.iter().filter_map(|place| self.task(*place as usize));
+        let mut ledger = Ledger::new(all, self.points.len(), execution.executor.parallelism());
+        folder.journal.rows.reserve(tasks.len());
         let result = self.run_all(&tasks, folder, execution, runner, &mut |event| match event {
             Seen::Ended(task, row, tables) => {
                 ledger.note(task, row.elapsed_s);
                 watch.ended(row, tables);
-                watch.progress(done + ledger.done, self.runs(), ledger.left());
+                watch.progress(done + ledger.done, runs, ledger.left());
             }
-            Seen::Time => watch.progress(done + ledger.done, self.runs(), ledger.left()),
+            Seen::Time => watch.progress(done + ledger.done, runs, ledger.left()),
         });
+        drop((tasks, ledger));
         self.finish(folder)?;
         result
     }
 
     /// The runs of a point that are in the folder, by seed.
-    pub fn rows<'a>(&self, folder: &'a ResultFolder, stage: &Stage) -> Vec<&'a Row> {
-        let find = |seed: &u64| folder.journal.find(&stage.key, *seed);
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn rows(&self, folder: &ResultFolder, stage: &Stage) -> Result<Vec<Row>, Error> {
+        let find = |seed: &u64| folder.journal.rows.find(&stage.key, *seed).transpose();
         self.seeds.iter().filter_map(find).collect()
     }
 
     /// The runs that are not there yet.
     pub fn missing(&self, folder: &ResultFolder) -> Vec<Task> {
-        let mut taken = std::collections::BTreeSet::new();
-        let is_missing = |task: &Task| {
+        self.missing_of(&|point, seed| folder.journal.rows.has(point, seed))
+    }
+
+    /// The runs that are not in the folder at that path, which is only read: all if it has no results of this scenario.
+    ///
+    /// # Errors
+    /// If its journal cannot be read.
+    pub fn missing_at(&self, path: &Path) -> Result<Vec<Task>, Error> {
+        if !path.exists() || !ResultFolder::is_for(path, &self.digest) {
+            return Ok(self.missing_of(&|_, _| false));
+        }
+        let kept = folder::complete(path)?;
+        Ok(self.missing_of(&|point, seed| kept.contains(&(point, seed))))
+    }
+
+    fn missing_of(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<Task> {
+        let places = self.missing_places(is_there).into_iter();
+        places.filter_map(|place| self.task(place as usize)).collect()
+    }
+
+    /// The places of missing runs among all runs.
+    fn missing_places(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<u32> {
+        let mut taken = HashSet::new();
+        let is_missing = |(_, task): &(usize, Task)| {
             // Two points of a sweep may be the same scenario.
-            self.points.get(task.stage).is_some_and(|Stage { key, .. }| {
-                folder.journal.find(key, task.seed).is_none() && taken.insert((key, task.seed))
-            })
+            self.points
+                .key(task.stage)
+                .is_some_and(|key| !is_there(key, task.seed) && taken.insert((key, task.seed)))
         };
-        self.tasks().filter(is_missing).collect()
+        self.tasks().filter(is_missing).map(|(place, _)| place as u32).collect()
     }
 
     /// Writes the table of all runs that are in the folder.
@@ -288,9 +335,7 @@ impl Campaign {
     /// # Errors
     /// If it cannot be written.
     pub fn finish(&self, folder: &ResultFolder) -> Result<(), Error> {
-        let stages = self.points.iter();
-        let places = stages.map(|stage| (stage.key.as_str(), stage.point.values.as_slice()));
-        folder.finish(&places.collect::<Vec<_>>())
+        folder.finish(|| self.points.iter().map(|stage| (stage.key, stage.point.values)))
     }
 
     /// Results of another program are gone on with only if this one repeats one of them exactly.
@@ -304,10 +349,10 @@ impl Campaign {
         runner: &dyn Runner,
     ) -> Result<(), Error> {
         if self.replaces_changed_points {
-            let changed = self.unequal(self.repeated(folder, runner), execution, runner)?;
-            let changed: Vec<_> = changed.iter().map(|(stage, _)| stage.key.clone()).collect();
-            for point in changed {
-                folder.journal.forget(&point)?;
+            let changed = self.unequal(self.repeated(folder, runner), folder, execution, runner)?;
+            for kept in changed {
+                let stage = self.points.get(kept.task.stage);
+                stage.map_or(Ok(()), |stage| folder.journal.forget(&stage.key))?;
             }
         } else if let Some(row) = self.different(folder, execution, runner, 1)? {
             let place = folder.path().display();
@@ -335,75 +380,88 @@ impl Campaign {
         if !runner.repeats() {
             return Ok(());
         }
-        let unequal = self.unequal(self.of_registered(folder), execution, runner)?;
-        unequal.first().map_or(Ok(()), |(stage, row)| {
-            let place = folder.path().display();
-            let run = format!("{place}: seed {}{} ran differently before", row.seed, row.at());
-            Err(stage.other_algorithm(&run))
-        })
+        let unequal = self.unequal(self.of_registered(folder), folder, execution, runner)?;
+        let Some(kept) = unequal.first() else { return Ok(()) };
+        let (row, stage) = (folder.journal.rows.at(kept.line)?, self.points.get(kept.task.stage));
+        let place = folder.path().display();
+        let run = format!("{place}: seed {}{} ran differently before", row.seed, row.at());
+        stage.map_or(Ok(()), |stage| Err(stage.other_algorithm(&run)))
     }
 
     /// The runs that a process has to make again before it goes on: one of each point with algorithms that it has registered.
     pub fn repeats(&self, folder: &ResultFolder) -> Vec<Task> {
-        let place = |stage: &Stage| self.points.iter().position(|it| it.key == stage.key);
-        let known = self.of_registered(folder).into_iter();
-        let task =
-            |(stage, row): (&Stage, &Row)| Some(Task { stage: place(stage)?, seed: row.seed });
-        known.filter_map(task).collect()
+        self.of_registered(folder).into_iter().map(|kept| kept.task).collect()
     }
 
     /// The first kept run of each point with algorithms that this process has registered.
-    fn of_registered<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
-        let mut taken = std::collections::BTreeSet::new();
-        let mut points = self.first_runs(folder);
-        points.retain(|(stage, _)| taken.insert(&stage.key) && !stage.registered.is_empty());
-        points
+    fn of_registered(&self, folder: &ResultFolder) -> Vec<KeptRun> {
+        let mut taken = HashSet::new();
+        let is_wanted = |place: &usize| {
+            let stage = self.points.get(*place);
+            stage.is_some_and(|it| !it.registered.is_empty() && taken.insert(it.key))
+        };
+        self.first_runs(folder, (0..self.points.len()).filter(is_wanted).collect())
     }
 
-    /// The first kept run of each point.
-    fn first_runs<'a>(&'a self, folder: &'a ResultFolder) -> Vec<(&'a Stage, &'a Row)> {
-        let rows = &folder.journal.rows;
-        let run_of = |stage: &Stage| rows.iter().find(|row| row.point == stage.key);
-        self.points.iter().filter_map(|stage| Some((stage, run_of(stage)?))).collect()
+    /// The first kept run of each of these points.
+    fn first_runs(&self, folder: &ResultFolder, places: Vec<usize>) -> Vec<KeptRun> {
+        if places.is_empty() {
+            return Vec::new();
+        }
+        let mut first: HashMap<u64, (u64, u64)> = HashMap::new();
+        for (point, seed, line) in folder.journal.rows.by_point() {
+            let least = first.entry(point).or_insert((line, seed));
+            *least = (line, seed).min(*least);
+        }
+        let run = |stage| {
+            let (line, seed) = *first.get(&self.points.key(stage)?)?;
+            Some(KeptRun { task: Task { stage, seed }, line })
+        };
+        places.into_iter().filter_map(run).collect()
     }
 
     /// A kept run of another program that this program does not repeat. At most this number of points is tried, with
     /// one run each.
-    fn different<'a>(
-        &'a self,
-        folder: &'a ResultFolder,
+    fn different(
+        &self,
+        folder: &ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
         points: usize,
-    ) -> Result<Option<&'a Row>, Error> {
+    ) -> Result<Option<Row>, Error> {
         let mut repeated = self.repeated(folder, runner);
         repeated.truncate(points);
-        let unequal = self.unequal(repeated, execution, runner)?;
-        Ok(unequal.first().map(|(_, row)| *row))
+        let unequal = self.unequal(repeated, folder, execution, runner)?;
+        unequal.first().map(|kept| folder.journal.rows.at(kept.line)).transpose()
     }
 
     /// The part of `repeated` that this program does not reproduce.
-    fn unequal<'a>(
+    fn unequal(
         &self,
-        repeated: Vec<(&'a Stage, &'a Row)>,
+        repeated: Vec<KeptRun>,
+        folder: &ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
-    ) -> Result<Vec<(&'a Stage, &'a Row)>, Error> {
-        let numbered = repeated.iter().enumerate();
-        let jobs: Vec<_> =
-            numbered.map(|(number, (stage, row))| Job { number, stage, seed: row.seed }).collect();
-        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(runner, None, stop);
-        let mut is_changed = vec![false; jobs.len()];
+    ) -> Result<Vec<KeptRun>, Error> {
+        let mut jobs = self.jobs(repeated.iter().map(|kept| kept.task));
+        let run = |job: &Job, stop: &AtomicBool| job.run(runner, None, stop);
+        let mut is_changed = vec![false; repeated.len()];
         let mut result = Ok(());
-        execution.executor.execute(&jobs, &run, &mut |report| {
-            match report {
-                Report::Ended(number, Ok(Some((now, _)))) => {
-                    let before = repeated.get(number).map(|(_, row)| (&row.digest, &row.metrics));
-                    let place = is_changed.iter_mut().skip(number).take(1);
-                    place.for_each(|it| *it = before != Some((&now.digest, &now.metrics)));
-                }
-                Report::Ended(_, Err(error)) if result.is_ok() => result = Err(error),
-                Report::Ended(..) | Report::Idle => {}
+        let is_equal = |kept: &KeptRun, now: &Row| {
+            let before = folder.journal.rows.at(kept.line)?;
+            Ok((&before.digest, &before.metrics) == (&now.digest, &now.metrics))
+        };
+        execution.executor.execute(&mut jobs, &run, &mut |report| {
+            let ended = match report {
+                Report::Ended(number, Ok(Some((now, _)))) => match repeated.get(number) {
+                    Some(kept) => is_equal(kept, &now).map(|it| is_changed[number] = !it),
+                    None => Ok(()),
+                },
+                Report::Ended(_, Err(error)) => Err(error),
+                Report::Ended(_, Ok(None)) | Report::Idle => Ok(()),
+            };
+            if result.is_ok() {
+                result = ended;
             }
             if result.is_ok() && (execution.is_cancelled)() {
                 result = Err(interrupted());
@@ -411,44 +469,44 @@ impl Campaign {
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         result?;
-        let changed = repeated.into_iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
-        Ok(changed.map(|(run, _)| run).collect())
+        let changed = repeated.iter().zip(is_changed).filter(|(_, is_changed)| *is_changed);
+        Ok(changed.map(|(run, _)| *run).collect())
     }
 
     /// The first run of each point of another program's results.
-    fn repeated<'a>(
-        &'a self,
-        folder: &'a ResultFolder,
-        runner: &dyn Runner,
-    ) -> Vec<(&'a Stage, &'a Row)> {
+    fn repeated(&self, folder: &ResultFolder, runner: &dyn Runner) -> Vec<KeptRun> {
         let is_ours = folder.is_of_this_program(&digest::of_program().unwrap_or_default());
         if is_ours || !runner.repeats() {
             return Vec::new();
         }
-        self.first_runs(folder)
+        self.first_runs(folder, (0..self.points.len()).collect())
+    }
+
+    /// The jobs of these tasks, made one by one.
+    fn jobs(&self, tasks: impl Iterator<Item = Task>) -> impl Iterator<Item = Job> {
+        let job = |(number, Task { stage, seed })| {
+            Some(Job { number, stage: self.points.get(stage)?, seed })
+        };
+        tasks.enumerate().filter_map(job)
     }
 
     fn run_all(
         &self,
-        tasks: &[Task],
+        tasks: &[u32],
         folder: &mut ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
         see: &mut dyn FnMut(Seen<'_>),
     ) -> Result<(), Error> {
         let shelf = folder.shelf();
-        let stage = |task: &Task| self.points.get(task.stage);
-        let job = |(number, task): (usize, &Task)| {
-            Some(Job { number, stage: stage(task)?, seed: task.seed })
-        };
-        let jobs: Vec<_> = tasks.iter().enumerate().filter_map(job).collect();
-        let run = |job: &Job<'_>, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
+        let mut jobs = self.jobs(tasks.iter().filter_map(|place| self.task(*place as usize)));
+        let run = |job: &Job, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
         let mut result = Ok(());
-        execution.executor.execute(&jobs, &run, &mut |report| {
+        execution.executor.execute(&mut jobs, &run, &mut |report| {
             let kept = match report {
                 Report::Ended(number, Ok(Some((row, outcome)))) => {
-                    if let Some(task) = tasks.get(number) {
-                        see(Seen::Ended(*task, &row, &outcome.tables));
+                    if let Some(task) = tasks.get(number).and_then(|it| self.task(*it as usize)) {
+                        see(Seen::Ended(task, &row, &outcome.tables));
                     }
                     folder.files(&row.point, row.seed).and_then(|files| {
                         folder.journal.append(Row { files, ..row }, &outcome.metrics)
@@ -477,7 +535,7 @@ fn interrupted() -> Error {
     Error::new(ErrorKind::Cancelled, "interrupted").with_remedy("the same command goes on")
 }
 
-impl Job<'_> {
+impl Job {
     /// Makes the run, and puts its records on the shelf if there is one.
     ///
     /// # Errors
@@ -488,7 +546,7 @@ impl Job<'_> {
         shelf: Option<&Shelf>,
         stop: &AtomicBool,
     ) -> Result<Finished, Error> {
-        let Self { stage, seed, .. } = *self;
+        let Self { ref stage, seed, .. } = *self;
         let begun = Instant::now();
         let Some(outcome) = runner.run(stage, seed, shelf, stop)? else {
             return Ok(None);
@@ -520,51 +578,6 @@ fn numbers(metrics: &[Metric]) -> Metrics {
 enum Seen<'a> {
     Ended(Task, &'a Row, &'a [Table]),
     Time,
-}
-
-/// Costs of runs so far, by point, for the estimate of the others.
-struct Ledger {
-    begun: Instant,
-    jobs: usize,
-    done: usize,
-    /// For each point: missing runs, finished runs, seconds of the latter.
-    points: BTreeMap<usize, (usize, usize, f64)>,
-}
-
-impl Ledger {
-    fn new(tasks: &[Task], jobs: usize) -> Self {
-        let mut points = BTreeMap::new();
-        tasks.iter().for_each(|task| points.entry(task.stage).or_insert((0, 0, 0.0)).0 += 1);
-        Self { begun: Instant::now(), jobs, done: 0, points }
-    }
-
-    fn note(&mut self, task: Task, elapsed_s: f64) {
-        self.done += 1;
-        if let Some((missing, made, seconds)) = self.points.get_mut(&task.stage) {
-            *missing -= 1;
-            *made += 1;
-            *seconds += elapsed_s;
-        }
-    }
-
-    /// A point of which nothing was run costs what the others do on average.
-    fn left(&self) -> Option<Duration> {
-        let all = self.points.values().fold((0, 0.0), |sum, one| (sum.0 + one.1, sum.1 + one.2));
-        if all.0 == 0 {
-            return None;
-        }
-        let mean = all.1 / all.0 as f64;
-        let of = |(missing, made, seconds): &(usize, usize, f64)| {
-            let each = if *made > 0 { seconds / *made as f64 } else { mean };
-            *missing as f64 * each
-        };
-        let work: f64 = self.points.values().map(of).sum();
-        // What ran side by side until now is the best guess of how much will.
-        let beside =
-            (all.1 / self.begun.elapsed().as_secs_f64().max(1e-3)).clamp(1.0, self.jobs as f64);
-        let seconds = work / beside;
-        (seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
-    }
 }
 
 #[cfg(test)]

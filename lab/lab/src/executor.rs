@@ -4,8 +4,9 @@ use crate::campaign::{Outcome, Stage};
 use crate::journal::Row;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,21 +14,24 @@ use std::time::Duration;
 const IDLE_EVERY: Duration = Duration::from_millis(100);
 
 /// A run to make.
-#[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
+#[derive(Debug)]
+pub struct Job {
     /// Its number in the list of jobs.
     pub number: usize,
     /// The scenario.
-    pub stage: &'a Stage,
+    pub stage: Stage,
     /// The seed.
     pub seed: u64,
 }
+
+/// Runs to make, one by one.
+pub type Jobs<'a> = dyn Iterator<Item = Job> + Send + 'a;
 
 /// Result of a run: the line of the journal, and its records; `None` if it was cancelled.
 pub type Finished = Option<(Row, Outcome)>;
 
 /// Makes the run of a job, and ends early if the flag is raised.
-pub type RunJob<'a> = dyn Fn(&Job<'_>, &AtomicBool) -> Result<Finished> + Sync + 'a;
+pub type RunJob<'a> = dyn Fn(&Job, &AtomicBool) -> Result<Finished> + Sync + 'a;
 
 /// Report of an executor.
 #[expect(clippy::large_enum_variant, reason = "few exist at a time, and most of them are results")]
@@ -50,7 +54,7 @@ pub trait Executor {
     /// begins no further run, raises the flag of those in progress, and still reports those that end.
     fn execute(
         &self,
-        jobs: &[Job<'_>],
+        jobs: &mut Jobs<'_>,
         run: &RunJob<'_>,
         report: &mut dyn FnMut(Report) -> ControlFlow<()>,
     );
@@ -77,23 +81,24 @@ impl Executor for Threads {
 
     fn execute(
         &self,
-        jobs: &[Job<'_>],
+        jobs: &mut Jobs<'_>,
         run: &RunJob<'_>,
         report: &mut dyn FnMut(Report) -> ControlFlow<()>,
     ) {
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (jobs, stop) = (Mutex::new(jobs), AtomicBool::new(false));
+        let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
         // Results with their records wait until they are kept, so few may.
         let (sender, receiver) = mpsc::sync_channel(1);
         let work = |sender: mpsc::SyncSender<_>| {
             while !stop.load(Ordering::Relaxed) {
-                let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-                if sender.send(Report::Ended(job.number, run(job, &stop))).is_err() {
+                let Some(job) = next() else { break };
+                if sender.send(Report::Ended(job.number, run(&job, &stop))).is_err() {
                     break;
                 }
             }
         };
         thread::scope(|scope| {
-            for _ in 0..self.0.min(jobs.len()) {
+            for _ in 0..self.0 {
                 let sender = sender.clone();
                 scope.spawn(|| work(sender));
             }

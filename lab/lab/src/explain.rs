@@ -26,7 +26,7 @@ use std::path::Path;
 /// If there is no such consumer, or the run is not the one that was kept.
 pub fn explain(
     kept: &Kept,
-    chosen: &Chosen<'_>,
+    chosen: &Chosen,
     application: Option<&str>,
     wanted: Wanted,
 ) -> Result<(String, Option<Story>), Error> {
@@ -46,7 +46,7 @@ pub fn explain(
 /// As [`explain`].
 pub fn explain_slowest(
     kept: &Kept,
-    chosen: &Chosen<'_>,
+    chosen: &Chosen,
     application: Option<&str>,
     most: usize,
 ) -> Result<(String, Vec<Story>), Error> {
@@ -70,7 +70,7 @@ pub fn explain_slowest(
 ///
 /// # Errors
 /// If the file cannot be written, or the run is not the one that was kept.
-pub fn page(kept: &Kept, chosen: &Chosen<'_>, path: &Path) -> Result<Extent, Error> {
+pub fn page(kept: &Kept, chosen: &Chosen, path: &Path) -> Result<Extent, Error> {
     let network = kept.network(chosen)?;
     let (draft, file) = Draft::begin(path)?;
     let mut film = Film::new(&followed(&network), MOST_EVENTS);
@@ -109,7 +109,7 @@ fn plan(network: &Network, application: ApplicationId) -> ApplicationPlan {
 /// Makes the run again with these observers, and checks that it is the one that was kept.
 fn repeat(
     kept: &Kept,
-    chosen: &Chosen<'_>,
+    chosen: &Chosen,
     mut network: Network,
     observers: &mut [&mut dyn Observer],
 ) -> Result<(), Error> {
@@ -171,7 +171,7 @@ fn may_want(plan: &ApplicationPlan, wanted: Option<&Wanted>) -> bool {
 }
 
 /// Checks that the repeated run equals the kept one.
-fn is_the_same(chosen: &Chosen<'_>, digest: &Digest, kept: &Kept) -> Result<(), Error> {
+fn is_the_same(chosen: &Chosen, digest: &Digest, kept: &Kept) -> Result<(), Error> {
     if chosen.row.digest == format!("{:016x}", digest.value()) {
         return Ok(());
     }

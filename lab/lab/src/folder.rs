@@ -11,16 +11,19 @@
 //!
 //! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
 //! only appended to, everything else is written under another name and then renamed.
+mod runs;
+
+pub use runs::runs;
+
 use super::table;
-use crate::journal::{self, Journal, Row};
+use crate::journal::{Journal, Row, Rows, point_number};
 use crate::table::Format;
 use crate::{Error, ErrorKind};
 use recoup_config::tree::{Table as Tree, Value};
 use recoup_io::outlet::Outlet;
 use recoup_sim::record::Table;
-use recoup_sim::record::table::{Cell, Type};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,9 +42,6 @@ pub struct Purpose<'a> {
     /// Form of the tables.
     pub format: Format,
 }
-
-/// A point of a sweep: by which digest it is known, and the values that it has.
-pub type Place<'a> = (&'a str, &'a [(String, String)]);
 
 /// A folder in use.
 #[derive(Debug)]
@@ -97,8 +97,7 @@ impl ResultFolder {
             true => continued(path, purpose)?,
             false => begun(path, purpose)?,
         };
-        let mut journal = Journal::open(&path.join(JOURNAL))?;
-        journal.retain(|row| has_files(path, row))?;
+        let journal = Journal::open(&path.join(JOURNAL), &|row| has_files(path, row))?;
         let (path, format) = (path.to_owned(), purpose.format);
         Ok(Self { path, format, versions, _lock: lock, journal })
     }
@@ -171,32 +170,6 @@ impl ResultFolder {
         }
         Ok(())
     }
-
-    /// Writes one row per run: those of `places` first, in that order, with the values that points have there. Two places
-    /// may be the same point, whose runs then stand at both.
-    pub fn finish(&self, places: &[Place<'_>]) -> Result<(), Error> {
-        let mut points: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
-        for row in &self.journal.rows {
-            points.entry(&row.point).or_default().push(row);
-        }
-        points.values_mut().for_each(|rows| rows.sort_by_key(|row| row.seed));
-        let mut rows = Vec::new();
-        for (point, values) in places {
-            rows.extend(points.get(point).into_iter().flatten().map(|row| (*values, *row)));
-        }
-        places.iter().for_each(|(point, _)| drop(points.remove(point)));
-        let mut others: Vec<&Row> = points.into_values().flatten().collect();
-        others.sort_by_key(|row| row.seed);
-        rows.extend(others.into_iter().map(|row| (row.values.as_slice(), row)));
-        let runs = runs(&rows);
-        let csv = self.path.join("runs.csv");
-        atomically(&csv, |out| table::write(&runs, Format::Csv, out))?;
-        if self.format == Format::Parquet {
-            let path = self.path.join("runs.parquet");
-            atomically(&path, |out| table::write(&runs, Format::Parquet, out))?;
-        }
-        Ok(())
-    }
 }
 
 /// Whether the files of a run are there, as long as they were. A run without them is made again.
@@ -210,7 +183,7 @@ fn has_files(folder: &Path, row: &Row) -> bool {
 ///
 /// # Errors
 /// If it holds no results.
-pub fn read(path: &Path) -> Result<(String, Vec<Row>), Error> {
+pub fn read(path: &Path) -> Result<(String, Rows), Error> {
     if !path.join(VERSIONS).exists() {
         let message = format!("{} holds no results", path.display());
         return Err(Error::new(ErrorKind::Local, message).with_remedy(
@@ -220,16 +193,19 @@ pub fn read(path: &Path) -> Result<(String, Vec<Row>), Error> {
     let file = path.join(SCENARIO);
     let text =
         fs::read_to_string(&file).map_err(|error| Error::file("read", file.display(), &error))?;
-    Ok((text, journal::rows(&path.join(JOURNAL))?))
+    Ok((text, Rows::open(&path.join(JOURNAL))?))
 }
 
-/// The runs that are in a folder, which is only read, and the unit of each metric.
-///
-/// # Errors
-/// If it holds no results.
-pub fn read_with_units(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> {
-    read(path)?;
-    journal::read(&path.join(JOURNAL))
+/// The runs in a folder whose files are there, by the numbers of their points and their seeds.
+pub(crate) fn complete(path: &Path) -> Result<HashSet<(u64, u64)>, Error> {
+    let mut complete = HashSet::new();
+    for row in read(path)?.1.iter() {
+        let row = row?;
+        if has_files(path, &row) {
+            complete.insert((point_number(&row.point), row.seed));
+        }
+    }
+    Ok(complete)
 }
 
 /// The programs that made the results in a folder.
@@ -357,40 +333,6 @@ impl Draft {
     pub fn failure(&self, error: &io::Error) -> Error {
         Error::file("write", self.path.display(), error)
     }
-}
-
-/// All runs, each with its values of the sweep, as a table; a metric that a run does not have is absent.
-pub fn runs(rows: &[(&[(String, String)], &Row)]) -> Table {
-    const OWN: [&str; 5] = ["point", "seed", "digest", "end_s", "elapsed_s"];
-    let (mut axes, mut metrics): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-    let (mut axis_known, mut known) = (BTreeMap::new(), BTreeMap::new());
-    for (values, row) in rows {
-        for (axis, _) in *values {
-            axis_known.entry(axis.as_str()).or_insert_with(|| axes.push(axis));
-        }
-        for (metric, _) in row.metrics.iter() {
-            known.entry(metric).or_insert_with(|| metrics.push(metric));
-        }
-    }
-    let heads: Vec<_> = axes.iter().map(|axis| table::head(axis, &OWN)).collect();
-    let mut columns: Vec<_> = heads.iter().map(|head| (head.as_ref(), "", Type::Text)).collect();
-    let own = [Type::Text, Type::U64, Type::Text, Type::F64, Type::F64];
-    let unit = |name: &str| if name.ends_with("_s") { "s" } else { "" };
-    columns.extend(OWN.iter().zip(own).map(|(name, kind)| (*name, unit(name), kind)));
-    columns.extend(metrics.iter().map(|metric| (*metric, "", Type::F64)));
-    let mut table = Table::new("runs", &columns);
-    for (values, row) in rows {
-        let values: BTreeMap<_, _> = values.iter().map(|(k, v)| (k.as_str(), v)).collect();
-        let of: BTreeMap<_, _> = row.metrics.iter().collect();
-        let mut cells: Vec<_> =
-            axes.iter().map(|axis| Cell::Text(values.get(axis).map_or("", |v| v))).collect();
-        cells.extend([Cell::Text(&row.point), Cell::U64(row.seed), Cell::Text(&row.digest)]);
-        cells.extend([Cell::F64(row.end_s), Cell::F64(row.elapsed_s)]);
-        let absent = f64::NAN;
-        cells.extend(metrics.iter().map(|m| Cell::F64(of.get(m).copied().unwrap_or(absent))));
-        table.push(&cells);
-    }
-    table
 }
 
 /// Writes a file under another name and renames it when it is complete.

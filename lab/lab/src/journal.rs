@@ -4,19 +4,22 @@
 //! whatever ends the process, what the journal names is there; a last line that was cut off is no line.
 //!
 //! A line with names of metrics stands before the runs that have them; their lines have values only. Each run of earlier
-//! versions has its own names. A journal is read line by line, and its runs share their names in memory.
+//! versions has its own names. A journal is read line by line: a sweep may have 100,000 runs with hundreds of metrics each.
 mod metrics;
 
 pub use metrics::Metrics;
 
 use crate::{Error, ErrorKind};
+use foldhash::quality::FixedState;
 use recoup_sim::metric::Metric;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::hash::BuildHasher;
+use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kept result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,16 +57,16 @@ impl Row {
     }
 }
 
-/// A line.
+/// A line; `V` are the values of metrics.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line {
+enum Line<V = Vec<f64>> {
     /// Units of metrics that were not named before.
     Units(BTreeMap<String, String>),
     /// Names of the values of the runs below.
     Metrics(Vec<String>),
     /// A run without its metrics, and their values.
-    Made(Row, Vec<f64>),
+    Made(Row, V),
     /// A run with its metrics, of earlier versions.
     Run(Row),
 }
@@ -77,86 +80,245 @@ impl Line {
     }
 }
 
-/// The runs that are in the journal at `path`, which is only read.
-///
-/// # Errors
-/// If it cannot be read, or is no journal.
-pub fn rows(path: &Path) -> Result<Vec<Row>, Error> {
-    read(path).map(|(rows, _)| rows)
-}
-
-/// The runs that are in the journal at `path`, which is only read, and the unit of each metric.
-///
-/// # Errors
-/// If it cannot be read, or is no journal.
-pub fn read(path: &Path) -> Result<(Vec<Row>, BTreeMap<String, String>), Error> {
-    let file = File::open(path).map_err(|error| Error::file("read", path.display(), &error))?;
-    let mut content = Content::default();
-    content.read(path, &file)?;
-    Ok((content.rows, content.units))
-}
-
-/// Content of the lines of a journal.
-#[derive(Debug, Default)]
-struct Content {
-    rows: Vec<Row>,
-    units: BTreeMap<String, String>,
-    /// Names of the values of further runs.
+/// Lines of a journal, one by one.
+#[derive(Debug)]
+struct Lines<R> {
+    path: PathBuf,
+    reader: R,
+    /// Bytes up to here.
+    place: u64,
+    number: usize,
+    /// Names of the values of further runs, and where they changed.
     names: Arc<[String]>,
+    changes: Vec<(u64, Arc<[String]>)>,
     /// Names of the run before.
     recent: Arc<[String]>,
+    units: BTreeMap<String, String>,
+    /// Whether a run has its own names.
+    is_old: bool,
 }
 
-impl Content {
-    /// Reads all complete lines; returns their length in bytes.
-    fn read(&mut self, path: &Path, file: &File) -> Result<u64, Error> {
-        let failed = |error: io::Error| Error::file("read", path.display(), &error);
-        let (mut reader, mut line, mut whole) = (BufReader::new(file), Vec::new(), 0);
-        for number in 1.. {
+impl<R: BufRead> Lines<R> {
+    fn new(path: &Path, reader: R) -> Self {
+        let (names, recent) = (Arc::default(), Arc::default());
+        let (path, changes, units) = (path.to_owned(), Vec::new(), BTreeMap::new());
+        let (place, number, is_old) = (0, 0, false);
+        Self { path, reader, place, number, names, changes, recent, units, is_old }
+    }
+
+    /// The next run, and the place of its line; `None` at the end, or at a line that was cut off.
+    fn next_row(&mut self) -> Result<Option<(u64, Row)>, Error> {
+        self.next_with(Metrics::of)
+    }
+
+    /// As [`next_row`](Self::next_row), without values of metrics, which take most of the time.
+    fn next_skimmed(&mut self) -> Result<Option<(u64, Row)>, Error> {
+        self.next_with(|_, _: IgnoredAny| Some(Metrics::default()))
+    }
+
+    fn next_with<V: DeserializeOwned>(
+        &mut self,
+        metrics: impl Fn(&Arc<[String]>, V) -> Option<Metrics>,
+    ) -> Result<Option<(u64, Row)>, Error> {
+        let mut line = Vec::new();
+        loop {
             line.clear();
-            let bytes = reader.read_until(b'\n', &mut line).map_err(failed)?;
+            let read = self.reader.read_until(b'\n', &mut line);
+            let bytes = read.map_err(|error| Error::file("read", self.path.display(), &error))?;
             if !line.ends_with(b"\n") {
-                break;
+                return Ok(None);
             }
-            whole += bytes as u64;
-            if bytes > 1 {
-                self.take(path, number, &line)?;
+            let place = self.place;
+            (self.place, self.number) = (place + bytes as u64, self.number + 1);
+            if bytes > 1
+                && let Some(row) = self.take(place, &line, &metrics)?
+            {
+                return Ok(Some((place, row)));
             }
         }
-        Ok(whole)
     }
 
-    fn take(&mut self, path: &Path, number: usize, line: &[u8]) -> Result<(), Error> {
-        let mut row = match parse(path, number, line)? {
+    fn take<V: DeserializeOwned>(
+        &mut self,
+        place: u64,
+        line: &[u8],
+        metrics: &impl Fn(&Arc<[String]>, V) -> Option<Metrics>,
+    ) -> Result<Option<Row>, Error> {
+        let parsed: serde_json::Result<Line<V>> = serde_json::from_slice(line);
+        let mut row = match parsed.map_err(|error| self.wrong(error))? {
             Line::Units(more) => {
                 self.units.extend(more);
-                return Ok(());
+                return Ok(None);
             }
             Line::Metrics(names) => {
-                self.names = names.into();
-                return Ok(());
+                self.names = note(&mut self.changes, place, names.into());
+                return Ok(None);
             }
             Line::Made(row, values) => {
-                let metrics = Metrics::of(&self.names, values);
-                let metrics = metrics.ok_or_else(|| wrong(path, number, "a value has no name"))?;
-                Row { metrics, ..row }
+                let metrics = metrics(&self.names, values);
+                Row { metrics: metrics.ok_or_else(|| self.wrong("a value has no name"))?, ..row }
             }
-            Line::Run(row) => row,
+            Line::Run(row) => {
+                self.is_old = true;
+                row
+            }
         };
         row.metrics.share(&mut self.recent);
-        self.rows.push(row);
-        Ok(())
+        Ok(Some(row))
+    }
+
+    fn wrong(&self, what: impl std::fmt::Display) -> Error {
+        let (path, number) = (self.path.display(), self.number);
+        let message = format!("{path}:{number}: this is no line of a journal: {what}");
+        Error::new(ErrorKind::Local, message)
+            .with_remedy("begin anew with --fresh, or choose another folder with --out")
     }
 }
 
-fn parse(path: &Path, number: usize, line: &[u8]) -> Result<Line, Error> {
-    serde_json::from_slice(line).map_err(|error| wrong(path, number, error))
+/// The runs of a journal. Of each the place of its line is in memory; the rest is read when it is needed.
+#[derive(Debug)]
+pub struct Rows {
+    path: PathBuf,
+    /// Place of the line of each run: of a point, by its digest, and a seed.
+    places: HashMap<(u64, u64), u64>,
+    /// Where names of metrics change.
+    changes: Vec<(u64, Arc<[String]>)>,
+    /// Unit of each metric.
+    pub units: BTreeMap<String, String>,
+    /// Whether a run of an earlier version is there, which has its own names.
+    is_old: bool,
+    /// Bytes of complete lines.
+    end: u64,
+    file: Mutex<BufReader<File>>,
 }
 
-fn wrong(path: &Path, number: usize, what: impl std::fmt::Display) -> Error {
-    let message = format!("{}:{number}: this is no line of a journal: {what}", path.display());
-    Error::new(ErrorKind::Local, message)
-        .with_remedy("begin anew with --fresh, or choose another folder with --out")
+impl Rows {
+    /// The runs that are in the journal at `path`, which is only read.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no journal.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::checked(path, &|_| true).map(|(rows, _)| rows)
+    }
+
+    /// Beside the runs, whether `keeps` holds for all of them.
+    fn checked(path: &Path, keeps: &dyn Fn(&Row) -> bool) -> Result<(Self, bool), Error> {
+        let open = || File::open(path).map_err(|error| Error::file("read", path.display(), &error));
+        let mut lines = Lines::new(path, BufReader::new(open()?));
+        let (mut places, mut all) = (HashMap::new(), true);
+        while let Some((place, row)) = lines.next_skimmed()? {
+            all = all && keeps(&row);
+            places.insert(run(&row.point, row.seed), place);
+        }
+        let Lines { path, changes, units, is_old, place: end, .. } = lines;
+        let file = Mutex::new(BufReader::new(open()?));
+        Ok((Self { path, places, changes, units, is_old, end, file }, all))
+    }
+
+    /// Takes memory for so many more.
+    pub(crate) fn reserve(&mut self, runs: usize) {
+        self.places.reserve(runs);
+    }
+
+    /// The place of the line of a run.
+    pub(crate) fn place(&self, point: u64, seed: u64) -> Option<u64> {
+        self.places.get(&(point, seed)).copied()
+    }
+
+    /// Numbers of points and seeds of all runs, in any order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.places.keys().copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Whether the run of a point, by its number, and a seed is there.
+    pub(crate) fn has(&self, point: u64, seed: u64) -> bool {
+        self.places.contains_key(&(point, seed))
+    }
+
+    /// The lowest seed of the runs of a point.
+    pub(crate) fn least_seed(&self, point: &str) -> Option<u64> {
+        let point = point_number(point);
+        self.places.keys().filter(|(own, _)| *own == point).map(|(_, seed)| *seed).min()
+    }
+
+    /// The run of a point and a seed.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or was changed meanwhile.
+    pub fn find(&self, point: &str, seed: u64) -> Result<Option<Row>, Error> {
+        self.places.get(&run(point, seed)).map(|place| self.at(*place)).transpose()
+    }
+
+    /// The run whose line stands at `place`.
+    pub(crate) fn at(&self, place: u64) -> Result<Row, Error> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = |error| Error::file("read", self.path.display(), &error);
+        let here = file.stream_position().map_err(failed)?;
+        file.seek_relative(place.cast_signed() - here.cast_signed()).map_err(failed)?;
+        let mut lines = Lines::new(&self.path, &mut *file);
+        lines.names = self.names_before(place);
+        lines.recent = Arc::clone(&lines.names);
+        let row = lines.next_row()?;
+        row.map(|(_, row)| row).ok_or_else(|| lines.wrong("it was cut off meanwhile"))
+    }
+
+    fn names_before(&self, place: u64) -> Arc<[String]> {
+        let change = self.changes.partition_point(|(at, _)| *at < place);
+        let names = change.checked_sub(1).and_then(|it| self.changes.get(it));
+        names.map(|(_, names)| Arc::clone(names)).unwrap_or_default()
+    }
+
+    /// Names of the metrics of the run whose line stands at `place`; `None` if only its line has them.
+    pub(crate) fn names_at(&self, place: u64) -> Option<Arc<[String]>> {
+        (!self.is_old).then(|| self.names_before(place))
+    }
+
+    /// All runs, in the order in which they ended.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Row, Error>> {
+        let mut places: Vec<_> = self.places.values().copied().collect();
+        places.sort_unstable();
+        places.into_iter().map(|place| self.at(place))
+    }
+
+    /// Point, seed and place of each run, by point and seed.
+    pub(crate) fn by_point(&self) -> Vec<(u64, u64, u64)> {
+        let all = self.places.iter().map(|((point, seed), place)| (*point, *seed, *place));
+        let mut all: Vec<_> = all.collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+/// Notes names of metrics from `place` on. Equal lists are kept once.
+fn note(
+    changes: &mut Vec<(u64, Arc<[String]>)>,
+    place: u64,
+    names: Arc<[String]>,
+) -> Arc<[String]> {
+    let known = changes.iter().find(|(_, known)| *known == names);
+    let names = known.map_or(names, |(_, known)| Arc::clone(known));
+    changes.push((place, Arc::clone(&names)));
+    names
+}
+
+/// A point as a number: its digest, which is written with sixteen digits.
+pub(crate) fn point_number(point: &str) -> u64 {
+    let number = u64::from_str_radix(point, 16).ok().filter(|_| point.len() == 16);
+    number.unwrap_or_else(|| FixedState::default().hash_one(point))
+}
+
+fn run(point: &str, seed: u64) -> (u64, u64) {
+    (point_number(point), seed)
 }
 
 /// Writes lines, with names where they change.
@@ -164,24 +326,31 @@ fn wrong(path: &Path, number: usize, what: impl std::fmt::Display) -> Error {
 struct Writer<W> {
     path: PathBuf,
     out: W,
+    /// Bytes up to here.
+    place: u64,
     /// Names of the values of further runs.
     names: Arc<[String]>,
 }
 
 impl<W: Write> Writer<W> {
-    fn line(&mut self, line: &Line) -> Result<(), Error> {
-        let written = self.out.write_all(&line.text()?);
-        written.map_err(|error| Error::file("write", self.path.display(), &error))
+    /// Writes a line; returns its place.
+    fn line(&mut self, line: &Line) -> Result<u64, Error> {
+        let (text, place) = (line.text()?, self.place);
+        let written = self.out.write_all(&text);
+        written.map_err(|error| Error::file("write", self.path.display(), &error))?;
+        self.place += text.len() as u64;
+        Ok(place)
     }
 
-    /// Writes a run, whose metrics then share their names with the one before.
-    fn row(&mut self, row: &mut Row) -> Result<(), Error> {
-        if *row.metrics.names() != self.names {
-            self.line(&Line::Metrics(row.metrics.names().to_vec()))?;
+    /// Writes a run. Returns its place, and that of the names of its metrics if they are others than before.
+    fn row(&mut self, mut row: Row) -> Result<(u64, Option<u64>), Error> {
+        let metrics = std::mem::take(&mut row.metrics);
+        let mut change = None;
+        if *metrics.names() != self.names {
+            change = Some(self.line(&Line::Metrics(metrics.names().to_vec()))?);
+            self.names = Arc::clone(metrics.names());
         }
-        row.metrics.share(&mut self.names);
-        let values = row.metrics.clone().into_values();
-        self.line(&Line::Made(Row { metrics: Metrics::default(), ..row.clone() }, values))
+        Ok((self.line(&Line::Made(row, metrics.into_values()))?, change))
     }
 }
 
@@ -189,34 +358,26 @@ impl<W: Write> Writer<W> {
 #[derive(Debug)]
 pub struct Journal {
     writer: Writer<File>,
-    /// All runs, in the order in which they ended.
-    pub rows: Vec<Row>,
-    /// Unit of each metric.
-    pub units: BTreeMap<String, String>,
-    places: BTreeMap<(String, u64), usize>,
+    /// The runs.
+    pub rows: Rows,
 }
 
 impl Journal {
-    /// Opens the journal at `path` and reads what is in it; makes it if it is not there.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    /// Opens the journal at `path`, and keeps the runs for which `keeps` holds; makes it if it is not there.
+    pub fn open(path: &Path, keeps: &dyn Fn(&Row) -> bool) -> Result<Self, Error> {
         let failed = |error| Error::file("use", path.display(), &error);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(failed)?;
-        let mut content = Content::default();
-        let whole = content.read(path, &file)?;
-        file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
-        let Content { rows, units, names, .. } = content;
-        let places = rows.iter().enumerate();
-        let places = places.map(|(place, row)| ((row.point.clone(), row.seed), place)).collect();
-        let writer = Writer { path: path.to_owned(), out: file, names };
-        Ok(Self { writer, rows, units, places })
-    }
-
-    /// The run of a point and a seed.
-    pub fn find(&self, point: &str, seed: u64) -> Option<&Row> {
-        let place = self.places.get(&(point.to_owned(), seed))?;
-        self.rows.get(*place)
+        options.write(true).create(true).truncate(false);
+        let mut out = options.open(path).map_err(failed)?;
+        let (rows, are_all_kept) = Rows::checked(path, keeps)?;
+        out.set_len(rows.end).and_then(|()| out.seek(SeekFrom::End(0))).map_err(failed)?;
+        let names = rows.changes.last().map(|(_, names)| Arc::clone(names)).unwrap_or_default();
+        let writer = Writer { path: path.to_owned(), out, place: rows.end, names };
+        let mut journal = Self { writer, rows };
+        if !are_all_kept {
+            journal.retain(keeps)?;
+        }
+        Ok(journal)
     }
 
     /// Removes the runs of a point, in the file too: whatever ends the process, they are all there or none is.
@@ -224,26 +385,26 @@ impl Journal {
     /// # Errors
     /// If the file cannot be written.
     pub fn forget(&mut self, point: &str) -> Result<(), Error> {
-        self.retain(|row| row.point != point)
+        self.retain(&|row| row.point != point)
     }
 
     /// Keeps the runs for which `keeps` holds, as [`forget`](Self::forget) does.
-    pub(crate) fn retain(&mut self, keeps: impl Fn(&Row) -> bool) -> Result<(), Error> {
-        let before = self.rows.len();
-        self.rows.retain(keeps);
-        if self.rows.len() == before {
-            return Ok(());
-        }
+    fn retain(&mut self, keeps: &dyn Fn(&Row) -> bool) -> Result<(), Error> {
         let path = self.writer.path.clone();
         let failed = |error| Error::file("write", path.display(), &error);
         let part = path.with_extension("jsonl.part");
         let out = BufWriter::new(File::create(&part).map_err(failed)?);
-        let mut writer = Writer { path: part.clone(), out, names: Arc::default() };
-        writer.line(&Line::Units(self.units.clone()))?;
-        self.rows.iter_mut().try_for_each(|row| writer.row(row))?;
+        let mut writer = Writer { path: part.clone(), out, place: 0, names: Arc::default() };
+        writer.line(&Line::Units(self.rows.units.clone()))?;
+        for row in self.rows.iter() {
+            let row = row?;
+            if keeps(&row) {
+                writer.row(row)?;
+            }
+        }
         let flushed = writer.out.flush();
         flushed.and_then(|()| fs::rename(&part, &path)).map_err(failed)?;
-        *self = Self::open(&path)?;
+        *self = Self::open(&path, &|_| true)?;
         Ok(())
     }
 
@@ -259,157 +420,26 @@ impl Journal {
     /// If the file cannot be written.
     pub fn append_with(
         &mut self,
-        mut row: Row,
+        row: Row,
         units: impl Iterator<Item = (String, String)>,
     ) -> Result<(), Error> {
         let units: BTreeMap<_, _> =
-            units.filter(|(name, _)| !self.units.contains_key(name)).collect();
+            units.filter(|(name, _)| !self.rows.units.contains_key(name)).collect();
         if !units.is_empty() {
             self.writer.line(&Line::Units(units.clone()))?;
-            self.units.extend(units);
+            self.rows.units.extend(units);
         }
-        self.writer.row(&mut row)?;
-        self.places.insert((row.point.clone(), row.seed), self.rows.len());
-        self.rows.push(row);
+        let key = run(&row.point, row.seed);
+        let (place, change) = self.writer.row(row)?;
+        if let Some(change) = change {
+            let names = Arc::clone(&self.writer.names);
+            self.writer.names = note(&mut self.rows.changes, change, names);
+        }
+        self.rows.places.insert(key, place);
+        self.rows.end = self.writer.place;
         Ok(())
     }
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    pub(crate) fn row(point: &str, seed: u64, time_s: f64) -> Row {
-        Row {
-            point: point.into(),
-            seed,
-            values: vec![("link.delay".into(), "10 ms".into())],
-            digest: format!("{seed:016x}"),
-            end_s: 1.5,
-            elapsed_s: 0.25,
-            metrics: [("c1.time_s".into(), time_s)].into_iter().collect(),
-            files: BTreeMap::new(),
-        }
-    }
-
-    fn metric() -> Vec<Metric> {
-        vec![Metric { name: "c1.time_s".into(), unit: "s", value: 1.0 }]
-    }
-
-    #[test]
-    fn what_was_written_is_there_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path).unwrap();
-        // Not every number survives being written with few digits.
-        let time = 0.1 + 0.2;
-        journal.append(row("a", 1, time), &metric()).unwrap();
-        journal.append(row("a", 2, 1e-300), &metric()).unwrap();
-        let again = Journal::open(&path).unwrap();
-        assert_eq!(again.rows, journal.rows);
-        assert_eq!(again.find("a", 1).and_then(|row| row.metric("c1.time_s")), Some(time));
-        assert_eq!(again.units.get("c1.time_s").map(String::as_str), Some("s"));
-        assert!(again.find("b", 1).is_none() && again.find("a", 3).is_none());
-    }
-
-    #[test]
-    fn forgotten_point_is_gone_from_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path).unwrap();
-        for (point, seed) in [("a", 1), ("b", 1), ("a", 2)] {
-            journal.append(row(point, seed, 1.0), &metric()).unwrap();
-        }
-        journal.forget("a").unwrap();
-        journal.append(row("a", 3, 3.0), &metric()).unwrap();
-        let again = Journal::open(&path).unwrap();
-        let left: Vec<_> = again.rows.iter().map(|row| (row.point.as_str(), row.seed)).collect();
-        assert_eq!(left, [("b", 1), ("a", 3)]);
-        assert_eq!((again.rows, again.units), (journal.rows, journal.units));
-    }
-
-    #[test]
-    fn truncated_line_is_ignored_at_any_byte() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::open(&path).unwrap();
-        journal.append(row("a", 1, 1.0), &metric()).unwrap();
-        let whole = std::fs::read(&path).unwrap();
-        journal.append(row("a", 2, 2.0), &metric()).unwrap();
-        let both = std::fs::read(&path).unwrap();
-        for end in whole.len()..both.len() {
-            std::fs::write(&path, &both[..end]).unwrap();
-            let mut cut = Journal::open(&path).unwrap();
-            assert_eq!(cut.rows.len(), 1, "{end}");
-            cut.append(row("a", 3, 3.0), &metric()).unwrap();
-            assert_eq!(Journal::open(&path).unwrap().rows.len(), 2, "{end}");
-        }
-    }
-
-    /// A journal of so many runs with a hundred metrics each.
-    fn many(path: &Path, runs: u64) -> Journal {
-        let mut journal = Journal::open(path).unwrap();
-        for seed in 0..runs {
-            let metric = |number: u32| (format!("consumer{number}.goodput_mean_bps"), 0.5);
-            let metrics = (0..100).map(metric).collect();
-            journal.append(Row { metrics, ..row("a", seed, 1.0) }, &[]).unwrap();
-        }
-        journal
-    }
-
-    #[test]
-    fn runs_share_the_names_of_their_metrics() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.jsonl");
-        let mut journal = many(&path, 50);
-        let is_shared = |journal: &Journal| {
-            let first = journal.rows[0].metrics.names();
-            journal.rows.iter().all(|row| Arc::ptr_eq(row.metrics.names(), first))
-        };
-        assert!(is_shared(&journal) && is_shared(&Journal::open(&path).unwrap()));
-        // Names stand in the file once, and values take a few bytes each.
-        let name = b"consumer7.goodput_mean_bps";
-        let count = |text: &[u8]| text.windows(name.len()).filter(|it| it == name).count();
-        let text = fs::read(&path).unwrap();
-        assert_eq!(count(&text), 1);
-        assert!(text.len() < 50 * 100 * 8, "{}", text.len());
-        journal.retain(|row| row.seed >= 25).unwrap();
-        assert_eq!((count(&fs::read(&path).unwrap()), journal.rows.len()), (1, 25));
-        assert_eq!(read(&path).unwrap().0, journal.rows);
-    }
-
-    #[test]
-    fn journal_of_earlier_versions_goes_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.jsonl");
-        let line = |seed: u64| {
-            format!(
-                r#"{{"run":{{"point":"a","seed":{seed},"values":[["link.delay","10 ms"]],"digest":"{seed:016x}","#
-            ) + r#""end_s":1.5,"elapsed_s":0.25,"metrics":[["c1.time_s",7.5]]}}"#
-                + "\n"
-        };
-        let units = "{\"units\":{\"c1.time_s\":\"s\"}}\n";
-        fs::write(&path, format!("{units}{}{}", line(1), line(2))).unwrap();
-        let mut journal = Journal::open(&path).unwrap();
-        journal.append(row("a", 3, 7.5), &metric()).unwrap();
-        let mut other = row("a", 4, 7.5);
-        other.metrics = [("c1.lost".into(), 1.0)].into_iter().collect();
-        journal.append(other, &[]).unwrap();
-        journal.append(row("a", 5, 7.5), &metric()).unwrap();
-        let again = Journal::open(&path).unwrap();
-        assert_eq!((&again.rows, &again.units), (&journal.rows, &journal.units));
-        let expected = [1, 2, 3, 5].map(|seed| row("a", seed, 7.5));
-        let same: Vec<_> = again.rows.iter().filter(|row| row.seed != 4).cloned().collect();
-        assert_eq!(same, expected);
-        assert_eq!(again.find("a", 4).and_then(|row| row.metric("c1.lost")), Some(1.0));
-    }
-
-    #[test]
-    fn non_journal_is_rejected() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.jsonl");
-        std::fs::write(&path, "{}\n").unwrap();
-        let failure = Journal::open(&path).unwrap_err().to_string();
-        assert!(failure.contains("jsonl:1:") && failure.contains("--fresh"), "{failure}");
-    }
-}
+pub(crate) mod tests;

@@ -1,4 +1,4 @@
-//! Tables as Parquet files: one row group, compressed by Snappy, units in the metadata.
+//! Tables as Parquet files: compressed by Snappy, units in the metadata.
 use super::table::present;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -9,18 +9,27 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Column, Values};
+use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Writes a table.
+/// Writes a table that comes in pieces, each as a row group.
 ///
 /// # Errors
-/// The error of `out`.
-pub(crate) fn write(table: &Table, out: &mut (impl Write + Send)) -> io::Result<()> {
-    put(table, out).map_err(io::Error::other)
+/// The error of `out` or of a piece.
+pub(crate) fn write<T: Borrow<Table>>(
+    pieces: &mut dyn Iterator<Item = io::Result<T>>,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
+    let Some(first) = pieces.next().transpose()? else { return Ok(()) };
+    let mut writer = begin(first.borrow(), out).map_err(io::Error::other)?;
+    for piece in std::iter::once(Ok(first)).chain(pieces) {
+        put(piece?.borrow(), &mut writer).map_err(io::Error::other)?;
+    }
+    writer.close().map(drop).map_err(io::Error::other)
 }
 
-fn put(table: &Table, out: &mut (impl Write + Send)) -> Result<()> {
+fn begin<W: Write + Send>(table: &Table, out: W) -> Result<SerializedFileWriter<W>> {
     let fields: Vec<_> = table.columns.iter().map(field).collect::<Result<_>>()?;
     let schema = Type::group_type_builder(&table.name).with_fields(fields).build()?;
     let units = table.columns.iter().filter(|column| !column.unit.is_empty());
@@ -33,7 +42,10 @@ fn put(table: &Table, out: &mut (impl Write + Send)) -> Result<()> {
         .set_created_by(concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(notes))
         .build();
-    let mut writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
+    SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
+}
+
+fn put(table: &Table, writer: &mut SerializedFileWriter<impl Write + Send>) -> Result<()> {
     let mut group = writer.next_row_group()?;
     for column in &table.columns {
         if let Some(mut place) = group.next_column()? {
@@ -41,9 +53,7 @@ fn put(table: &Table, out: &mut (impl Write + Send)) -> Result<()> {
             place.close()?;
         }
     }
-    group.close()?;
-    writer.close()?;
-    Ok(())
+    group.close().map(drop)
 }
 
 fn field(column: &Column) -> Result<Arc<Type>> {
@@ -122,14 +132,15 @@ mod tests {
             ]);
         }
         let mut out = Vec::new();
-        write(&table, &mut out).unwrap();
+        write(&mut [Ok(&table), Ok(&table)].into_iter(), &mut out).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
         let read: Vec<Vec<Field>> = reader
             .get_row_iter(None)
             .unwrap()
             .map(|row| row.unwrap().get_column_iter().map(|(_, field)| field.clone()).collect())
             .collect();
-        assert_eq!(read.len(), 3);
+        assert_eq!(read.len(), 6);
+        assert_eq!(read[..3], read[3..]);
         assert_eq!(
             read[0],
             [
@@ -149,7 +160,8 @@ mod tests {
     #[test]
     fn empty_table_is_a_file() {
         let mut out = Vec::new();
-        write(&Table::new("none", &[("x", "", Kind::F64)]), &mut out).unwrap();
+        let none = Table::new("none", &[("x", "", Kind::F64)]);
+        write(&mut std::iter::once(Ok(&none)), &mut out).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
     }

@@ -9,7 +9,7 @@ use recoup_forwarder::table::CsCapacity;
 use recoup_sim::model::law::Law;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Fault, LinkOptions, LinkPlan, Network, NodeId, NodePlan,
-    Order,
+    Order, Popularity,
 };
 use recoup_sim::route::{Graph, Metric};
 use recoup_sim::workload::size::ContentSizes;
@@ -21,16 +21,20 @@ use std::time::Duration;
 /// Longer lists are cut off.
 const MOST_LINES: usize = 30;
 
+/// Most points of which the packet-hops are guessed.
+const MOST_TRIED: usize = 100;
+
 /// Packet-hops per second of one core, to guess with.
 const HOPS_PER_SECOND: f64 = 2.5e6;
 
 /// A preview, as a document and as text.
-#[derive(Clone, Debug, Serialize)]
-pub struct Preview {
+#[derive(Debug, Serialize)]
+pub struct Preview<'a> {
     command: &'static str,
     scenario: String,
     title: String,
-    points: Vec<String>,
+    #[serde(serialize_with = "labels")]
+    points: &'a Source,
     seeds: String,
     runs: usize,
     nodes: usize,
@@ -45,35 +49,30 @@ pub struct Preview {
     text: String,
 }
 
-impl Preview {
+impl<'a> Preview<'a> {
     /// Preview of a campaign with that many concurrent runs; the network of its first point stands for all.
     ///
     /// # Errors
     /// The problem of that network.
     pub fn new(
-        source: &Source,
+        source: &'a Source,
         campaign: &Campaign,
         seeds: &Seeds,
         parallelism: usize,
     ) -> Result<Self, Error> {
         let seed = campaign.seeds.first().copied().unwrap_or_default();
-        let first = campaign.points.first().ok_or_else(|| Error::usage("there is no point"))?;
+        let first = campaign.points.get(0).ok_or_else(|| Error::usage("there is no point"))?;
         let network = first.scenario()?.network(seed);
         let network = network.map_err(|problems| source.failure(&problems))?;
-        let mut hops = 0;
-        for stage in &campaign.points {
-            hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
-        }
-        let hops = hops / campaign.points.len().max(1) as u64;
+        let hops = hops_per_run(campaign)?;
         let at_a_time = parallelism.min(campaign.runs().max(1)) as f64;
-        let estimated_s = hops as f64 * campaign.runs() as f64 / HOPS_PER_SECOND / at_a_time;
-        let labels = campaign.points.iter().map(|stage| stage.point.label());
+        let estimated_s = seconds(hops, campaign.runs()) / at_a_time;
         let names = network.applications.iter().map(|plan| plan.name.clone());
         let mut this = Self {
             command: "sim",
             scenario: source.name.clone(),
             title: source.file.title().to_owned(),
-            points: labels.collect(),
+            points: source,
             seeds: seeds.to_string(),
             runs: campaign.runs(),
             nodes: network.nodes.len(),
@@ -96,7 +95,11 @@ impl Preview {
             let _ = writeln!(text, "{}\n", self.title);
         }
         describe(network, &mut text);
-        sweep(campaign, &mut text);
+        if campaign.points.len() > 1 {
+            let labels = self.points.file.points().map(|point| point.label());
+            text.push('\n');
+            list(&mut text, "points; the first is shown above", labels);
+        }
         let _ = writeln!(
             text,
             "\n{} runs ({} x {}), {parallelism} at a time: about {} packet-hops each, about {} in all",
@@ -113,46 +116,68 @@ impl Preview {
     }
 }
 
-impl fmt::Display for Preview {
+/// Packet-hops of a run with the first seed, as the mean of some points.
+fn hops_per_run(campaign: &Campaign) -> Result<u64, Error> {
+    let seed = campaign.seeds.first().copied().unwrap_or_default();
+    let (mut hops, mut tried) = (0, 0);
+    let step = campaign.points.len().div_ceil(MOST_TRIED).max(1);
+    for stage in (0..campaign.points.len()).step_by(step).filter_map(|it| campaign.points.get(it)) {
+        hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
+        tried += 1;
+    }
+    Ok(hops / tried.max(1))
+}
+
+fn seconds(hops: u64, runs: usize) -> f64 {
+    hops as f64 * runs as f64 / HOPS_PER_SECOND
+}
+
+/// Approximate seconds of so many runs of a campaign on one core.
+///
+/// # Errors
+/// If a scenario cannot be made.
+pub fn estimate_s(campaign: &Campaign, runs: usize) -> Result<f64, Error> {
+    Ok(seconds(hops_per_run(campaign)?, runs))
+}
+
+impl fmt::Display for Preview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 fn describe(network: &Network, text: &mut String) {
-    list(text, "nodes", network.nodes.iter().map(node).collect());
-    list(text, "links", network.links.iter().map(|link| one_link(network, link)).collect());
-    list(text, "routes", routes(network));
+    list(text, "nodes", network.nodes.iter().map(node));
+    list(text, "links", network.links.iter().map(|link| one_link(network, link)));
+    list(text, "routes", routes(network).into_iter());
     let applications = network.applications.iter().map(|plan| application(network, plan));
-    list(text, "applications", applications.collect());
+    list(text, "applications", applications);
     let faults = network
         .faults
         .iter()
         .map(|(at, fault)| format!("at {:.3} s {}", at.as_secs_f64(), one_fault(network, fault)));
-    list(text, "events", faults.collect());
+    list(text, "events", faults);
     let end = if network.stop.when_done { "when all fetches have ended, or at" } else { "at" };
     let _ = writeln!(text, "ends {end} {:.3} s", network.stop.at.as_secs_f64());
 }
 
-fn list(text: &mut String, title: &str, lines: Vec<String>) {
-    if lines.is_empty() {
+fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
+    let all = lines.len();
+    if all == 0 {
         return;
     }
-    let _ = writeln!(text, "{} {title}", lines.len());
-    for line in lines.iter().take(MOST_LINES) {
+    let _ = writeln!(text, "{all} {title}");
+    for line in lines.take(MOST_LINES) {
         let _ = writeln!(text, "  {line}");
     }
-    if lines.len() > MOST_LINES {
-        let _ = writeln!(text, "  … and {} more", lines.len() - MOST_LINES);
+    if all > MOST_LINES {
+        let _ = writeln!(text, "  … and {} more", all - MOST_LINES);
     }
 }
 
-fn sweep(campaign: &Campaign, text: &mut String) {
-    if campaign.points.len() > 1 {
-        let labels = campaign.points.iter().map(|stage| stage.point.label());
-        text.push('\n');
-        list(text, "points; the first is shown above", labels.collect());
-    }
+/// Labels of the points of the sweep.
+fn labels<S: serde::Serializer>(source: &&Source, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(source.file.points().map(|point| point.label()))
 }
 
 fn node(plan: &NodePlan) -> String {
@@ -257,8 +282,11 @@ fn application(network: &Network, plan: &ApplicationPlan) -> String {
                 0 | 1 => String::new(),
                 more => format!(" and {} more", more - 1),
             };
-            let times =
-                request.requests.map_or("for ever".into(), |times| format!("{times} times"));
+            let times = match (request.requests, &request.popularity) {
+                (Some(times), _) => format!("{times} times"),
+                (None, Popularity::Log(_)) => "as a log has it".into(),
+                (None, _) => "for ever".into(),
+            };
             format!("asks {times} for one of {} contents below {first}{more}", request.contents)
         }
         ApplicationKind::Background(traffic) => {
@@ -334,7 +362,8 @@ fn round(count: u64) -> String {
     }
 }
 
-fn about(seconds: f64) -> String {
+/// A time for a reader: `for ever` if it is beyond all measure.
+pub fn about(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".into(),
         s if s < 1e9 => figure::seconds(Duration::from_secs(s.ceil() as u64)),

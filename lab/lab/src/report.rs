@@ -1,39 +1,46 @@
 //! Results of a campaign: means with confidence intervals, as a table and as a document.
 mod figures;
+mod overview;
 mod swept;
 
-pub use swept::{Swept, SweptPoint};
+pub use swept::{DRAWN, Swept, SweptPoint};
 
+use crate::Error;
 use crate::campaign::Campaign;
 use crate::folder::ResultFolder;
+use crate::source::Source;
 use figures::Figures;
+use overview::Overview;
 use recoup_core::figure;
 use recoup_sim::statistic::Estimate;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use serde::ser::{Error as _, SerializeSeq, Serializer};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::sync::Arc;
 
 /// Confidence of the intervals.
 const LEVEL: f64 = 0.95;
 /// More metrics than that are not printed beside each other.
 const ACROSS: usize = 5;
-/// More consumers than that are only shown together.
-const CONSUMERS: usize = 3;
+/// Most points that are printed; the table of runs has all of them.
+const PRINTED: usize = 1_000;
 
-/// The report.
+/// The report. It reads the folder point by point: a sweep may have 100,000.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct Report<'a> {
     command: &'static str,
-    scenario: String,
-    title: String,
+    scenario: &'a str,
+    title: &'a str,
     out: String,
     runs: Runs,
-    points: Vec<PointReport>,
+    points: Points<'a>,
     /// Notes for the reader of the figures.
     notes: Vec<String>,
     #[serde(skip)]
     shown: Vec<String>,
+    /// The printed form.
+    #[serde(skip)]
+    text: String,
 }
 
 /// Numbers of runs.
@@ -45,19 +52,26 @@ pub struct Runs {
     pub made: usize,
 }
 
+/// The points of a campaign with their runs.
+#[derive(Clone, Copy, Debug)]
+struct Points<'a> {
+    campaign: &'a Campaign,
+    folder: &'a ResultFolder,
+}
+
 #[derive(Debug, Serialize)]
-struct PointReport {
+struct PointReport<'a> {
     values: BTreeMap<String, String>,
     seeds: usize,
-    metrics: Figures,
+    metrics: Figures<'a>,
     #[serde(skip)]
     axes: Vec<(String, String)>,
 }
 
 /// A metric over the seeds of a point.
 #[derive(Debug, Serialize)]
-struct Figure {
-    unit: String,
+struct Figure<'a> {
+    unit: &'a str,
     /// Runs that have it.
     count: usize,
     mean: f64,
@@ -69,89 +83,79 @@ struct Figure {
     max: f64,
 }
 
-impl Report {
-    /// The report of the runs in a folder; `show` chooses the printed metrics.
-    pub fn new(
-        scenario: &str,
-        title: &str,
-        campaign: &Campaign,
-        folder: &ResultFolder,
-        made: usize,
-        show: &[String],
-    ) -> Self {
-        let units = Arc::new(folder.journal.units.clone());
-        let points = campaign.points.iter().map(|stage| {
-            let rows = campaign.rows(folder, stage);
-            PointReport {
+impl<'a> Points<'a> {
+    fn iter(self) -> impl Iterator<Item = Result<PointReport<'a>, Error>> {
+        let Self { campaign, folder } = self;
+        campaign.points.iter().map(move |stage| {
+            let rows = campaign.rows(folder, &stage)?;
+            Ok(PointReport {
                 values: stage.point.values.iter().cloned().collect(),
                 seeds: rows.len(),
-                metrics: Figures::of(rows.iter().map(|row| row.metrics.clone()), &units),
-                axes: stage.point.values.clone(),
-            }
-        });
-        let points: Vec<_> = points.collect();
-        let shown = shown(&points, show);
-        let mut notes: Vec<_> = points.iter().flat_map(incomplete).collect();
-        notes.extend(alike(campaign, folder));
-        notes.extend(unknown(&points, show));
-        Self {
-            command: "sim",
-            scenario: scenario.to_owned(),
-            title: title.to_owned(),
-            out: folder.path().display().to_string(),
-            runs: Runs { all: campaign.runs(), made },
-            points,
-            notes,
-            shown,
-        }
+                metrics: Figures::of(rows, &folder.journal.rows.units),
+                axes: stage.point.values,
+            })
+        })
     }
 }
 
-/// Metrics of runs in which a consumer did not complete, as the end of a sentence with their number.
-const REASONS: [(&str, &str); 4] = [
-    ("stopped", "stopped before it was complete"),
-    ("no_progress", "without progress for too long"),
-    ("no_answer", "without an answer to all retransmissions"),
-    ("failed", "with another error"),
-];
-
-/// Consumers that did not complete in each run: a mean time is then one of the lucky runs only.
-fn incomplete(point: &PointReport) -> Vec<String> {
-    let label: Vec<_> = point.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
-    let at = if label.is_empty() { String::new() } else { format!(" at {}", label.join(", ")) };
-    let of = |name: &str| {
-        let consumer = name.strip_suffix(".completed").filter(|place| *place != "all")?;
-        let figure = point.metrics.get(name)?;
-        let failed = ((1.0 - figure.mean) * figure.count as f64).round() as u64;
-        let count = figure.count;
-        let reasons = REASONS.iter().filter_map(|(metric, text)| {
-            let runs = point.metrics.get(&format!("{consumer}.{metric}"))?.count;
-            Some(format!("{runs} {text}"))
-        });
-        let why = reasons.collect::<Vec<_>>().join(", ");
-        let why = if why.is_empty() { why } else { format!(": {why}") };
-        let text = format!("{consumer} did not complete in {failed} of {count} runs{at}{why}");
-        (failed > 0).then_some(text)
-    };
-    names(std::slice::from_ref(point)).into_iter().filter_map(of).collect()
-}
-
-/// Points that ran alike with every seed: what the sweep varies between them changes nothing.
-fn alike(campaign: &Campaign, folder: &ResultFolder) -> Option<String> {
-    let mut seen: BTreeMap<Vec<&str>, String> = BTreeMap::new();
-    for stage in &campaign.points {
-        let digests: Vec<_> =
-            campaign.rows(folder, stage).iter().map(|row| row.digest.as_str()).collect();
-        let label = stage.point.label();
-        if let Some(other) = seen.insert(digests, label.clone()) {
-            return Some(format!("{other} and {label} ran alike: the sweep changes nothing there"));
+impl Serialize for Points<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut points = serializer.serialize_seq(Some(self.campaign.points.len()))?;
+        for point in self.iter() {
+            points.serialize_element(&point.map_err(S::Error::custom)?)?;
         }
+        points.end()
     }
-    None
 }
 
-impl Figure {
-    fn new(values: &[f64], unit: String) -> Option<Self> {
+impl<'a> Report<'a> {
+    /// The report of the runs in a folder; `show` chooses the printed metrics.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn new(
+        source: &'a Source,
+        campaign: &'a Campaign,
+        folder: &'a ResultFolder,
+        made: usize,
+        show: &[String],
+    ) -> Result<Self, Error> {
+        let points = Points { campaign, folder };
+        let mut overview = Overview::default();
+        for point in points.iter() {
+            overview.add(&point?);
+        }
+        let label =
+            |place| campaign.points.get(place).map_or_else(String::new, |it| it.point.label());
+        let (shown, notes) = (overview.shown(show), overview.notes(show, label));
+        let printed = points.iter().take(PRINTED).collect::<Result<Vec<_>, _>>()?;
+        let (out, runs) =
+            (folder.path().display().to_string(), Runs { all: campaign.runs(), made });
+        let mut text = table(&printed, &shown);
+        if overview.points > PRINTED {
+            let more = overview.points - PRINTED;
+            let _ = write!(text, "\n… and {more} more points; runs.csv has all of them");
+        }
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        for note in &notes {
+            let _ = writeln!(text, "note: {note}");
+        }
+        let _ = write!(text, "{}; results in {out}", overview.extent(runs));
+        let (scenario, title) = (source.name.as_str(), source.file.title());
+        Ok(Self { command: "sim", scenario, title, out, runs, points, notes, shown, text })
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl<'a> Figure<'a> {
+    fn new(values: &[f64], unit: &'a str) -> Option<Self> {
         let Estimate { count, mean, sd, .. } = Estimate::of(values, LEVEL)?;
         let estimate = Estimate::of(values, LEVEL)?;
         let ci95 = (count > 1).then(|| [estimate.low(), estimate.high()]);
@@ -162,7 +166,7 @@ impl Figure {
 
     /// `24.8 ± 0.3 s`.
     fn text(&self) -> String {
-        let (scale, unit) = scale(self.mean, &self.unit);
+        let (scale, unit) = scale(self.mean, self.unit);
         let half =
             self.ci95.map(|[low, high]| (high - low) / 2.0 / scale).filter(|half| *half > 0.0);
         let mean = self.mean / scale;
@@ -221,130 +225,34 @@ fn digits_of(half: f64) -> usize {
     }
 }
 
-fn names(points: &[PointReport]) -> BTreeSet<&str> {
-    Figures::names(points.iter().map(|point| &point.metrics))
-}
-
-/// Requested metrics that do not exist.
-fn unknown(points: &[PointReport], show: &[String]) -> Vec<String> {
-    let names = names(points);
-    let is_there = |pattern: &&String| {
-        names.is_empty() || names.iter().any(|name| crate::scenario::fits(pattern, name))
-    };
-    let missing = show.iter().filter(|pattern| !is_there(pattern));
-    let note = |pattern: &String| {
-        let near = recoup_config::problem::hint(pattern, names.iter().copied());
-        format!("no metric is called `{pattern}`{near}")
-    };
-    missing.map(note).collect()
-}
-
-/// Names of the printed metrics: the requested ones, or the most important.
-fn shown(points: &[PointReport], show: &[String]) -> Vec<String> {
-    let names = names(points);
-    let fitting = |pattern: &str| {
-        let fits = |name: &&&str| crate::scenario::fits(pattern, name);
-        names.iter().filter(fits).map(|name| (*name).to_owned()).collect::<Vec<_>>()
-    };
-    if !show.is_empty() {
-        return show.iter().flat_map(|pattern| fitting(pattern)).collect();
-    }
-    let consumers: Vec<&str> = names
-        .iter()
-        .filter_map(|name| name.strip_suffix(".completed"))
-        .filter(|place| *place != "all")
-        .collect();
-    let mut wanted: Vec<String> = Vec::new();
-    if consumers.len() <= CONSUMERS {
-        for consumer in &consumers {
-            for what in
-                ["time_s", "goodput_bps", "loss_event_percent", "timeouts", "retransmissions"]
-            {
-                wanted.push(format!("{consumer}.{what}"));
-            }
+/// The metrics called `shown`: of a single point a line each, or else a line for each point.
+fn table(points: &[PointReport<'_>], shown: &[String]) -> String {
+    match points {
+        [one] => {
+            let row = |name: &String| Some(vec![name.clone(), one.metrics.get(name)?.text()]);
+            aligned(shown.iter().filter_map(row).collect())
         }
-    } else {
-        let of_all =
-            ["completed", "delay_mean_s", "goodput_mean_bps", "timeouts", "retransmissions"];
-        wanted.extend(of_all.map(|what| format!("all.{what}")));
-    }
-    if consumers.len() > 1 {
-        wanted.push("all.jain".into());
-    }
-    let nonzero = |name: &&&str| {
-        points.iter().any(|point| point.metrics.get(name).is_some_and(|figure| figure.max > 0.0))
-    };
-    let if_any = ["all.cs_hit_ratio", "all.drops", "all.lost"];
-    wanted.extend(if_any.iter().filter(nonzero).map(|name| (*name).to_owned()));
-    wanted.retain(|name| names.contains(name.as_str()));
-    wanted
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = match self.points.as_slice() {
-            [one] => self.list(one),
-            _ => self
-                .shown
-                .chunks(ACROSS)
-                .map(|names| self.block(names))
-                .collect::<Vec<_>>()
-                .join("\n\n"),
-        };
-        if !lines.is_empty() {
-            writeln!(f, "{lines}\n")?;
+        _ => {
+            let blocks = shown.chunks(ACROSS).map(|names| block(points, names));
+            blocks.collect::<Vec<_>>().join("\n\n")
         }
-        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))?;
-        let seeds = self.points.iter().map(|point| point.seeds).max().unwrap_or_default();
-        let points = self.points.len();
-        let mut what = match (points, seeds) {
-            (1, 1) => "one run".to_owned(),
-            (1, seeds) => format!("{seeds} seeds, means with 95 % confidence intervals"),
-            (points, 1) => format!("{points} points with one seed each"),
-            (points, seeds) => {
-                format!(
-                    "{points} points with {seeds} seeds each, means with 95 % confidence intervals"
-                )
-            }
-        };
-        if self.runs.made < self.runs.all {
-            let _ = write!(
-                what,
-                "; {} of {} runs were there",
-                self.runs.all - self.runs.made,
-                self.runs.all
-            );
-        }
-        write!(f, "{what}; results in {}", self.out)
     }
 }
 
-impl Report {
-    /// A line for each metric of a single point.
-    fn list(&self, point: &PointReport) -> String {
-        let rows = self
-            .shown
-            .iter()
-            .filter_map(|name| Some(vec![name.clone(), point.metrics.get(name)?.text()]));
-        aligned(rows.collect())
+/// A line for each point, with a column for each of these metrics.
+fn block(points: &[PointReport<'_>], names: &[String]) -> String {
+    let axes = points.first().map_or(&[][..], |point| &point.axes);
+    let heads = axes.iter().map(|(axis, _)| axis.clone()).chain(names.iter().cloned());
+    let mut rows = vec![heads.collect::<Vec<_>>()];
+    for point in points {
+        let values = point.axes.iter().map(|(_, value)| value.clone());
+        let figures = names.iter().map(|name| {
+            let figure = point.metrics.get(name);
+            figure.map_or_else(|| "-".to_owned(), |figure| figure.text())
+        });
+        rows.push(values.chain(figures).collect());
     }
-
-    /// A line for each point, with a column for each of these metrics.
-    fn block(&self, names: &[String]) -> String {
-        let axes = self.points.first().map_or(&[][..], |point| &point.axes);
-        let heads = axes.iter().map(|(axis, _)| axis.clone()).chain(names.iter().cloned());
-        let mut rows = vec![heads.collect::<Vec<_>>()];
-        for point in &self.points {
-            let values = point.axes.iter().map(|(_, value)| value.clone());
-            let absent = || "-".to_owned();
-            let figures = names.iter().map(|name| {
-                let figure = point.metrics.get(name);
-                figure.map_or_else(absent, |figure| figure.text())
-            });
-            rows.push(values.chain(figures).collect());
-        }
-        aligned(rows)
-    }
+    aligned(rows)
 }
 
 /// Aligned columns, with two blanks in between.
@@ -377,9 +285,10 @@ pub fn speed(elapsed: std::time::Duration, hops: f64, busy_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Row;
 
     fn figure(values: &[f64], unit: &str) -> String {
-        Figure::new(values, unit.into()).unwrap().text()
+        Figure::new(values, unit).unwrap().text()
     }
 
     #[test]
@@ -396,53 +305,66 @@ mod tests {
         assert_eq!(figure(&[0.0, 0.0], "%"), "0 %");
     }
 
-    fn point(metrics: &[(&str, f64)]) -> PointReport {
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+
+    fn point(metrics: &[(&str, f64)]) -> PointReport<'static> {
         runs(&[metrics])
     }
 
-    fn runs(runs: &[&[(&str, f64)]]) -> PointReport {
+    fn runs(runs: &[&[(&str, f64)]]) -> PointReport<'static> {
         let named = |(name, value): &(&str, f64)| ((*name).to_owned(), *value);
-        let runs = runs.iter().map(|run| run.iter().map(named).collect());
+        let run = |run: &&[(&str, f64)]| Row {
+            metrics: run.iter().map(named).collect(),
+            ..crate::journal::tests::row("a", 1, 1.0)
+        };
         PointReport {
             values: BTreeMap::new(),
             seeds: 1,
-            metrics: Figures::of(runs, &Arc::default()),
+            metrics: Figures::of(runs.iter().map(run).collect(), &NONE),
             axes: vec![("design".into(), "#0".into())],
         }
     }
 
+    fn overview(point: &PointReport<'_>) -> Overview {
+        let mut overview = Overview::default();
+        overview.add(point);
+        overview
+    }
+
+    fn shown(metrics: &[(&str, f64)], show: &[String]) -> Vec<String> {
+        overview(&point(metrics)).shown(show)
+    }
+
     #[test]
     fn few_consumers_are_shown_each_and_many_together() {
-        let one = point(&[
+        let one = [
             ("c1.completed", 1.0),
             ("c1.goodput_bps", 1.0),
             ("c1.time_s", 2.0),
             ("all.drops", 0.0),
             ("all.goodput_bps", 1.0),
-        ]);
-        assert_eq!(shown(&[one], &[]), ["c1.time_s", "c1.goodput_bps"]);
+        ];
+        assert_eq!(shown(&one, &[]), ["c1.time_s", "c1.goodput_bps"]);
         let many: Vec<_> =
             (0..9).flat_map(|k| [format!("c{k}.completed"), format!("c{k}.goodput_bps")]).collect();
         let mut metrics: Vec<_> = many.iter().map(|name| (name.as_str(), 1.0)).collect();
         metrics.extend([("all.goodput_mean_bps", 1.0), ("all.jain", 1.0), ("all.lost", 3.0)]);
-        assert_eq!(
-            shown(&[point(&metrics)], &[]),
-            ["all.goodput_mean_bps", "all.jain", "all.lost"]
-        );
-        let asked = shown(&[point(&metrics)], &["c1.good*".into(), "*.jain".into()]);
+        assert_eq!(shown(&metrics, &[]), ["all.goodput_mean_bps", "all.jain", "all.lost"]);
+        let asked = shown(&metrics, &["c1.good*".into(), "*.jain".into()]);
         assert_eq!(asked, ["c1.goodput_bps", "all.jain"]);
     }
 
     #[test]
     fn unknown_metric_is_named_with_the_nearest() {
-        let points = [point(&[("c1.time_s", 1.0), ("c1.goodput_bps", 1.0)])];
+        let points = overview(&point(&[("c1.time_s", 1.0), ("c1.goodput_bps", 1.0)]));
         let asked = ["c1.tim_s".to_owned(), "c1.*".into(), "*.jain".into()];
         let messages = [
             "no metric is called `c1.tim_s`; did you mean `c1.time_s`?",
             "no metric is called `*.jain`",
         ];
-        assert_eq!(unknown(&points, &asked), messages);
-        assert!(unknown(&[], &asked).is_empty());
+        let notes = |overview: &Overview| overview.notes(&asked, |_| String::new());
+        assert_eq!(notes(&points), messages);
+        assert!(notes(&Overview::default()).is_empty());
     }
 
     #[test]
@@ -450,38 +372,61 @@ mod tests {
         let run = |completed: f64| {
             [("all.completed", 0.5), ("c1.completed", 1.0), ("c2.completed", completed)]
         };
+        let notes = |point: &PointReport<'_>| {
+            let mut notes = overview(point).notes(&[], |_| String::new());
+            notes.truncate(1);
+            notes
+        };
         let (whole, part) = (run(1.0), run(0.0));
         let all = runs(&[&whole, &part, &part, &whole]);
-        assert_eq!(incomplete(&all), ["c2 did not complete in 2 of 4 runs at design=#0"]);
+        assert_eq!(notes(&all), ["c2 did not complete in 2 of 4 runs at design=#0"]);
         let why = |reason| [&part[..], &[(reason, 1.0)]].concat();
         let [stopped, idle] = ["c2.stopped", "c2.no_progress"].map(why);
-        let notes = incomplete(&runs(&[&whole, &stopped, &idle, &whole]));
+        let notes = notes(&runs(&[&whole, &stopped, &idle, &whole]));
         let why = ": 1 stopped before it was complete, 1 without progress for too long";
         assert!(notes[0].ends_with(why), "{notes:?}");
     }
 
     #[test]
+    fn notes_of_many_points_are_counted() {
+        let mut overview = Overview::default();
+        for number in 0..100 {
+            let mut point = point(&[("c1.completed", 0.0)]);
+            point.metrics.runs[0].digest = number.to_string();
+            overview.add(&point);
+        }
+        let notes = overview.notes(&[], |_| String::new());
+        assert_eq!(notes.len(), 31);
+        assert_eq!(notes[30], "consumers did not complete at 70 more points");
+    }
+
+    #[test]
+    fn points_that_ran_alike_are_named() {
+        let mut overview = Overview::default();
+        for (design, digest) in [("a", "1"), ("b", "2"), ("c", "1"), ("d", "2")] {
+            let mut point = point(&[]);
+            point.axes[0].1 = design.into();
+            point.metrics.runs[0].digest = digest.into();
+            overview.add(&point);
+        }
+        let notes = overview.notes(&[], |place| format!("number {place}"));
+        assert_eq!(notes, ["number 0 and design=c ran alike: the sweep changes nothing there"]);
+    }
+
+    #[test]
     fn consumer_without_a_rate_is_shown() {
-        let at_once = point(&[("c1.completed", 1.0), ("c1.time_s", 0.0), ("c1.timeouts", 0.0)]);
-        assert_eq!(shown(&[at_once], &[]), ["c1.time_s", "c1.timeouts"]);
+        let at_once = [("c1.completed", 1.0), ("c1.time_s", 0.0), ("c1.timeouts", 0.0)];
+        assert_eq!(shown(&at_once, &[]), ["c1.time_s", "c1.timeouts"]);
     }
 
     #[test]
     fn points_stand_below_each_other() {
-        let report = Report {
-            command: "sim",
-            scenario: "a.toml".into(),
-            title: String::new(),
-            out: "a-results".into(),
-            runs: Runs { all: 2, made: 1 },
-            points: vec![point(&[("c.time_s", 2.0)]), point(&[])],
-            notes: Vec::new(),
-            shown: vec!["c.time_s".into()],
-        };
-        assert_eq!(
-            report.to_string(),
-            "design  c.time_s\n#0      2\n#0      -\n\n\
-             2 points with one seed each; 1 of 2 runs were there; results in a-results"
-        );
+        let points = [point(&[("c.time_s", 2.0)]), point(&[])];
+        let text = table(&points, &["c.time_s".into()]);
+        assert_eq!(text, "design  c.time_s\n#0      2\n#0      -");
+        let mut overview = Overview::default();
+        points.iter().for_each(|point| overview.add(point));
+        let extent = overview.extent(Runs { all: 2, made: 1 });
+        assert_eq!(extent, "2 points with one seed each; 1 of 2 runs were there");
     }
 }

@@ -1,7 +1,7 @@
 //! Writing tables as files.
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Column, Type};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::io::{self, BufWriter, Write};
 
 /// Format of the tables in a result folder.
@@ -37,13 +37,27 @@ pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io
             table.write_csv(&mut out)?;
             out.flush()
         }
-        #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::write(table, out),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(io::Error::new(
+        Format::Parquet => write_parquet(&mut std::iter::once(Ok(table)), out),
+    }
+}
+
+/// Writes a table as Parquet that comes in pieces with the same columns, which need not be in memory together.
+///
+/// # Errors
+/// As [`write`], or the error of a piece.
+pub fn write_parquet<T: Borrow<Table>>(
+    pieces: &mut dyn Iterator<Item = io::Result<T>>,
+    out: &mut (impl Write + Send),
+) -> io::Result<()> {
+    #[cfg(feature = "parquet")]
+    return super::parquet::write(pieces, out);
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = (pieces, out);
+        Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this recoup was built without the feature `parquet`; use --format csv",
-        )),
+        ))
     }
 }
 

@@ -52,7 +52,8 @@ impl ScenarioFile {
     /// Reads a file; `settings` are `path=value`, and replace values of the file.
     ///
     /// # Errors
-    /// All mistakes that can be detected without the named files.
+    /// All mistakes that can be detected without the named files; those of values of a sweep that do not go together are
+    /// those of their [`scenario`](Self::scenario).
     pub fn parse(text: &str, settings: &[String]) -> Result<Self, Problems> {
         let mut given = Table::parse(text)?;
         let mut problems = Problems::default();
@@ -80,7 +81,7 @@ impl ScenarioFile {
             }
         };
         let file = Self { given, content, sweep, axes };
-        file.check_points(&mut problems);
+        file.check_values(&mut problems);
         problems.or(file)
     }
 
@@ -171,9 +172,9 @@ impl ScenarioFile {
         given
     }
 
-    /// Problems at single points.
-    fn check_points(&self, problems: &mut Problems) {
-        for point in self.points() {
+    /// Problems of each value of the sweep, beside the first values of the other axes.
+    fn check_values(&self, problems: &mut Problems) {
+        for point in self.axes.each_value() {
             let mut here = Problems::default();
             file::read(&self.given_at(&point, &mut here), true, &mut here);
             here.list().iter().cloned().for_each(|problem| problems.push(problem));

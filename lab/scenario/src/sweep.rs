@@ -46,10 +46,44 @@ impl Point {
 #[derive(Clone, Debug, PartialEq)]
 struct Axis {
     name: String,
-    values: Vec<(String, Settings)>,
+    values: Values,
+}
+
+/// The values of an axis. A field may have 100,000, which stand here as they do in the file.
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    Field(Vec<String>, Vec<Tree>),
+    Variants(Vec<(String, Settings)>),
 }
 
 type Settings = Vec<(Vec<String>, Tree)>;
+
+impl Axis {
+    fn len(&self) -> usize {
+        match &self.values {
+            Values::Field(_, values) => values.len(),
+            Values::Variants(variants) => variants.len(),
+        }
+    }
+
+    /// Sets the value at that place.
+    fn put(&self, place: usize, point: &mut Point) -> Option<()> {
+        let label = match &self.values {
+            Values::Field(steps, values) => {
+                let tree = values.get(place)?;
+                point.settings.push((steps.clone(), tree.clone()));
+                tree.value.to_string()
+            }
+            Values::Variants(variants) => {
+                let (label, settings) = variants.get(place)?;
+                point.settings.extend(settings.iter().cloned());
+                label.clone()
+            }
+        };
+        point.values.push((self.name.clone(), label));
+        Some(())
+    }
+}
 
 /// The axes of a sweep. Its points are made as they are needed: they take more memory than all that is run at a time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,20 +100,27 @@ impl Axes {
 
     /// The point with that number, from 0.
     pub(super) fn point(&self, number: usize) -> Option<Point> {
-        if number >= self.count {
-            return None;
-        }
-        let (mut chosen, mut rest) = (Vec::new(), number);
-        for Axis { name, values } in self.axes.iter().rev() {
-            chosen.push((name, values.get(rest % values.len())?));
-            rest /= values.len();
-        }
         let mut point = Point { number, ..Point::default() };
-        for (name, (label, settings)) in chosen.into_iter().rev() {
-            point.values.push((name.clone(), label.clone()));
-            point.settings.extend(settings.iter().cloned());
+        let mut rest = Some(number).filter(|number| *number < self.count)?;
+        let mut below = self.count;
+        for axis in &self.axes {
+            below /= axis.len();
+            axis.put(rest / below, &mut point)?;
+            rest %= below;
         }
         Some(point)
+    }
+
+    /// Points that together have each value once: one axis varies, and the others have their first values.
+    pub(super) fn each_value(&self) -> impl Iterator<Item = Point> {
+        let mut below = self.count;
+        let along = self.axes.iter().enumerate().flat_map(move |(place, axis)| {
+            below /= axis.len();
+            let below = below;
+            (usize::from(place > 0)..axis.len()).map(move |value| value * below)
+        });
+        let only = self.axes.is_empty().then_some(0);
+        only.into_iter().chain(along).filter_map(|number| self.point(number))
     }
 }
 
@@ -93,7 +134,7 @@ pub(super) fn axes(sweep: &Table, sections: &[&str]) -> Result<Axes, Problems> {
     for entry in sweep.entries() {
         axis(entry, sections, &mut axes, &mut problems);
     }
-    let mut sizes = axes.iter().map(|axis: &Axis| axis.values.len());
+    let mut sizes = axes.iter().map(Axis::len);
     let count = sizes.try_fold(1_usize, |count, size| count.checked_mul(size));
     match count.filter(|count| *count <= MOST) {
         Some(count) => problems.or(Axes { axes, count }),
@@ -159,18 +200,19 @@ fn field(
     axes: &mut Vec<Axis>,
     problems: &mut Problems,
 ) {
-    let value = |tree: &Tree| (tree.value.to_string(), vec![(steps.to_vec(), tree.clone())]);
-    let values: Vec<_> = list.iter().map(value).collect();
     let mut seen = BTreeSet::new();
-    for ((label, _), tree) in values.iter().zip(list) {
-        if !seen.insert(label.as_str()) {
-            problems.add(tree.origin, at, format!("`{label}` is there twice"));
+    for tree in list {
+        if !seen.insert(tree.value.to_string()) {
+            problems.add(tree.origin, at, format!("`{}` is there twice", tree.value));
         }
     }
-    if values.is_empty() {
+    if list.is_empty() {
         problems.add(entry.tree.origin, at, "has no values");
     }
-    axes.push(Axis { name: path::print(steps), values });
+    axes.push(Axis {
+        name: path::print(steps),
+        values: Values::Field(steps.to_vec(), list.to_vec()),
+    });
 }
 
 fn variants(at: &str, entry: &Entry, table: &Table, axes: &mut Vec<Axis>, problems: &mut Problems) {
@@ -191,7 +233,7 @@ fn variants(at: &str, entry: &Entry, table: &Table, axes: &mut Vec<Axis>, proble
         }
         values.push((variant.key.clone(), settings));
     }
-    axes.push(Axis { name: entry.key.clone(), values });
+    axes.push(Axis { name: entry.key.clone(), values: Values::Variants(values) });
 }
 
 fn collect(at: &str, table: &Table, settings: &mut Settings, problems: &mut Problems) {
@@ -233,6 +275,19 @@ mod tests {
                 "link.delay=2 s, link.cost=2"
             ]
         );
+    }
+
+    #[test]
+    fn each_value_is_tried_beside_the_first_ones() {
+        let text = "[sweep]\n\"link.cost\" = [1, 2, 3]\n\"link.delay\" = [\"1 s\", \"2 s\"]\n[sweep.v.x]\n[sweep.v.y]\n";
+        let table = Table::parse(text).unwrap();
+        let axes = axes(table.table("sweep").unwrap(), &["link"]).unwrap();
+        let all: Vec<_> = all(&axes);
+        assert!(all.iter().enumerate().all(|(number, point)| point.number == number));
+        let numbers: Vec<_> = axes.each_value().map(|point| point.number).collect();
+        assert_eq!((all.len(), numbers), (12, vec![0, 4, 8, 2, 1]));
+        assert_eq!(all[6].label(), "link.cost=2, link.delay=2 s, v=x");
+        assert_eq!(Axes { axes: Vec::new(), count: 1 }.each_value().count(), 1);
     }
 
     #[test]

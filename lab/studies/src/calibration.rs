@@ -304,7 +304,7 @@ mod tests {
                 values.iter().all(|(axis, value)| frozen.chosen.get(axis) == Some(value))
             };
             let campaign = self.campaign().unwrap_or_else(|error| panic!("{error}"));
-            campaign.points.into_iter().filter(is_chosen).collect()
+            campaign.points.iter().filter(is_chosen).collect()
         }
     }
 

@@ -2,11 +2,12 @@
 use crate::kept::KeptPoint;
 use crate::result::{Results, rows};
 use crate::study::{Experiment, Scale, Study};
-use recoup_lab::campaign::{Campaign, Execution, Runner, Stage, Watch};
+use recoup_lab::campaign::{Campaign, Execution, Runner, Watch};
 use recoup_lab::emulate::run::Processes;
 use recoup_lab::executor::Threads;
 use recoup_lab::folder::ResultFolder;
 use recoup_lab::journal::Row;
+use recoup_lab::preview::estimate_s;
 use recoup_lab::scenario::Seeds;
 use recoup_lab::simulate::Simulations;
 use recoup_lab::source::Source;
@@ -139,6 +140,27 @@ pub struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
+    /// The simulated runs that are missing, of how many, and about how many seconds of one core they take.
+    ///
+    /// # Errors
+    /// If a scenario or a folder cannot be read.
+    pub fn missing(&self) -> Result<(usize, usize, f64), Error> {
+        let (mut missing, mut all, mut seconds) = (0, 0, 0.0);
+        for Planned { name, source, seeds } in Planned::of(self.study, self.scale, self.seeds)? {
+            let campaign = Campaign::new(&source, Some(&seeds))?;
+            all += campaign.runs();
+            let runs = match self.fresh {
+                true => campaign.runs(),
+                false => campaign.missing_at(&self.place(&name))?.len(),
+            };
+            if runs > 0 {
+                missing += runs;
+                seconds += estimate_s(&campaign, runs)?;
+            }
+        }
+        Ok((missing, all, seconds))
+    }
+
     /// Runs the missing experiments, and gathers all results.
     ///
     /// # Errors
@@ -184,7 +206,7 @@ impl Gathering<'_> {
             let name = format!("{SOCKETS}/{}", experiment.name);
             let way = Way { name: &name, settings: &[], runner: &processes, threads };
             let made = self.campaign(&experiment, &way, &Seeds::first(seeds), &mut gathered)?;
-            let rows = rows(&made.campaign, &made.folder);
+            let rows = rows(&made.campaign, &made.folder)?;
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
         Ok(gathered)
@@ -218,7 +240,7 @@ impl Gathering<'_> {
     ) -> Result<(), Error> {
         let way = self.simulating(experiment.name, &[]);
         let made = self.campaign(experiment, &way, seeds, gathered)?;
-        let rows = rows(&made.campaign, &made.folder);
+        let rows = rows(&made.campaign, &made.folder)?;
         gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         Ok(())
     }
@@ -238,10 +260,10 @@ impl Gathering<'_> {
         let way = self.simulating(&name, &settings);
         let made = self.campaign(experiment, &way, seeds, gathered)?;
         if (1..=runs.curves).contains(&runs.rows) {
-            let rows = rows(&made.campaign, &made.folder);
+            let rows = rows(&made.campaign, &made.folder)?;
             gathered.results.experiments.insert(experiment.name.to_owned(), rows);
         }
-        let stages = &made.campaign.points;
+        let stages: Vec<_> = made.campaign.points.iter().collect();
         for (stage, seed) in stages.iter().flat_map(|it| seeds.iter().map(move |seed| (it, seed))) {
             for record in records {
                 // The table of a record is named without its parameters.
@@ -294,12 +316,15 @@ impl Gathering<'_> {
         gathered.runs.0 += campaign.runs();
         gathered.runs.1 += counted.made;
         if runner.repeats() {
-            gathered.kept.extend(campaign.points.iter().map(|stage| KeptPoint {
-                experiment: name.to_owned(),
-                scenario: stage.key.clone(),
-                digests: digests(&campaign, &folder, stage),
-                point: stage.point.label(),
-            }));
+            for stage in campaign.points.iter() {
+                let rows = campaign.rows(&folder, &stage)?;
+                gathered.kept.push(KeptPoint {
+                    experiment: name.to_owned(),
+                    point: stage.point.label(),
+                    scenario: stage.key,
+                    digests: rows.into_iter().map(|row| row.digest).collect(),
+                });
+            }
         }
         Ok(Made { campaign, folder })
     }
@@ -372,11 +397,6 @@ impl Gathering<'_> {
         let is_same = |scale: &&Scale| at(**scale).as_ref() == Some(&own);
         *lesser.iter().find(is_same).unwrap_or(&self.scale)
     }
-}
-
-/// Digests of a point's runs, ordered by seed.
-fn digests(campaign: &Campaign, folder: &ResultFolder, stage: &Stage) -> Vec<String> {
-    campaign.rows(folder, stage).into_iter().map(|row| row.digest.clone()).collect()
 }
 
 /// Renames results that no command can resume, since they may have taken hours. Earlier renamed

@@ -144,13 +144,13 @@ pub fn verify(
     let mut jobs = Vec::new();
     for (number, (point, seed)) in chosen.iter().enumerate() {
         match stages.get(&(point.experiment.as_str(), &point.scenario)) {
-            Some(stage) => jobs.push(Job { number, stage, seed: *seed }),
+            Some(stage) => jobs.push(Job { number, stage: stage.clone(), seed: *seed }),
             None => today[number] = Some(Today::Gone),
         }
     }
     // A budget cuts a random part of the draw off, not always its last experiments.
     shuffle(&mut jobs, draw.seed);
-    run(&jobs, &chosen, draw.budget, execution, &mut today)?;
+    run(jobs, &chosen, draw.budget, execution, &mut today)?;
     let drawn = chosen.iter().zip(today).filter_map(|((point, seed), today)| {
         Some(Drawn {
             experiment: point.experiment.clone(),
@@ -187,7 +187,7 @@ fn stages<'a>(
         if wanted.is_empty() {
             continue;
         }
-        for stage in Campaign::new(&planned.source, Some(&planned.seeds))?.points {
+        for stage in Campaign::new(&planned.source, Some(&planned.seeds))?.points.iter() {
             if let Some((point, _)) = wanted.iter().find(|(point, _)| point.scenario == stage.key) {
                 stages.insert((point.experiment.as_str(), &point.scenario), stage);
             }
@@ -197,7 +197,7 @@ fn stages<'a>(
 }
 
 fn run(
-    jobs: &[Job<'_>],
+    jobs: Vec<Job>,
     chosen: &[(&KeptPoint, u64)],
     budget: Option<Duration>,
     execution: Execution<'_>,
@@ -209,7 +209,7 @@ fn run(
     let is_late = || {
         has_ended.load(Ordering::Relaxed) && budget.is_some_and(|budget| begun.elapsed() >= budget)
     };
-    let make = |job: &Job<'_>, stop: &AtomicBool| {
+    let make = |job: &Job, stop: &AtomicBool| {
         if is_late() {
             return Ok(None);
         }
@@ -217,7 +217,7 @@ fn run(
         has_ended.store(true, Ordering::Relaxed);
         made
     };
-    execution.executor.execute(jobs, &make, &mut |report| {
+    execution.executor.execute(&mut jobs.into_iter(), &make, &mut |report| {
         match report {
             Report::Ended(number, Ok(Some((row, _)))) => {
                 let kept = chosen.get(number).map_or("", |(point, seed)| digest(point, *seed));
@@ -268,7 +268,7 @@ mod tests {
         let never = AtomicBool::new(false);
         let of = |stage: &Stage| {
             let digest = |seed| {
-                let job = Job { number: 0, stage, seed };
+                let job = Job { number: 0, stage: stage.clone(), seed };
                 job.run(&Simulations, None, &never).unwrap().unwrap().0.digest
             };
             KeptPoint {
@@ -278,7 +278,7 @@ mod tests {
                 point: stage.point.label(),
             }
         };
-        campaign.points.iter().map(of).collect()
+        campaign.points.iter().map(|stage| of(&stage)).collect()
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Results of experiments.
+use recoup_lab::Error;
 use recoup_lab::campaign::Campaign;
 pub use recoup_lab::curve::Curve;
 use recoup_lab::folder::ResultFolder;
@@ -26,16 +27,19 @@ pub struct Results {
 }
 
 /// The runs of a campaign that are in a folder, for studies.
-pub fn rows(campaign: &Campaign, folder: &ResultFolder) -> Vec<Row> {
+///
+/// # Errors
+/// If the journal cannot be read.
+pub fn rows(campaign: &Campaign, folder: &ResultFolder) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
-    for stage in &campaign.points {
-        rows.extend(campaign.rows(folder, stage).into_iter().map(|row| Row {
+    for stage in campaign.points.iter() {
+        rows.extend(campaign.rows(folder, &stage)?.into_iter().map(|row| Row {
             point: stage.point.values.iter().cloned().collect(),
             seed: row.seed,
             metrics: row.metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         }));
     }
-    rows
+    Ok(rows)
 }
 
 impl Results {

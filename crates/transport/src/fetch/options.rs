@@ -62,7 +62,7 @@ pub struct FetchOptions {
     ))]
     pub sampling: Sampling,
 
-    /// Congestion control: recoup, cubic, newreno, compound, aimd, bbr, vegas, westwood, raaqm, fixed, or a study's
+    /// Congestion control: recoup, cubic, newreno, compound, aimd, bbr, vegas, westwood, pcon, raaqm, fixed, or a study's
     /// (yang2016, udugama2013, nikzad2022), with parameters, such as fixed(window=16)
     ///
     /// With recoup, a standing queue, a congestion mark or a loss beside a queue reduces the window, and a random loss

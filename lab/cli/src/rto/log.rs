@@ -62,11 +62,31 @@ fn rows(samples: Vec<Sample>) -> Result<Vec<Row>, String> {
     samples.into_iter().map(row).collect()
 }
 
+/// Parts of ping's other lines: its head and end, and packets without an answer.
+const OTHERS: [&str; 14] = [
+    "PING",
+    "ping",
+    "statistics",
+    "transmitted",
+    "min/avg",
+    "From ",
+    "no answer",
+    "imeout",
+    "nreachable",
+    "exceeded",
+    "edirect",
+    "ate limit",
+    "uench",
+    "^C",
+];
+
 /// Lines of ping.
 fn ping(text: &str) -> Result<Vec<Sample>, String> {
     let mut samples = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        if !line.contains(" bytes from ") || line.contains("(DUP!)") {
+        let is_answer = line.contains(" bytes from ");
+        let is_known = line.trim().is_empty() || OTHERS.iter().any(|part| line.contains(part));
+        if line.contains("(DUP!)") || !is_answer && is_known {
             continue;
         }
         samples.push(answer(line).ok_or_else(|| format!("line {number}: `{}`", excerpt(line)))?);
@@ -243,6 +263,16 @@ mod tests {
 
     fn error(text: &str) -> String {
         parse(text).unwrap().unwrap_err()
+    }
+
+    #[test]
+    fn line_that_ping_never_writes_is_an_error() {
+        let answer = "64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=20.0 ms\n";
+        assert_eq!(error(&format!("{answer}\nhello\n{answer}")), "line 3: `hello`");
+        let others = "From 192.0.2.9 icmp_seq=2 Destination Host Unreachable\nRequest timeout for icmp_seq 3\n^C\n\
+            --- 192.0.2.1 ping statistics ---\n2 packets transmitted, 1 received, 50% packet loss, time 1001ms\n\
+            rtt min/avg/max/mdev = 20.0/20.0/20.0/0.0 ms\nround-trip min/avg/max/stddev = 20.0/20.0/20.0/0.0 ms\n";
+        assert_eq!(read(&format!("{answer}{others}")).len(), 1);
     }
 
     #[test]

@@ -18,7 +18,7 @@ Examples:
       the paper's experiments on real processes, one run each, beside the simulated ones
   recoup study check yang2016 --json
       for programs: a document, and the exit code
-  recoup study report yang2016 --out docs/studies/yang2016
+  recoup study report yang2016 --run --out docs/studies/yang2016
       a page of text with each comparison, and the paper's figures drawn from our runs
   recoup study verify yang2016 --kept docs/studies/yang2016
       20 runs of that result, drawn at random, once more
@@ -135,6 +135,10 @@ pub(super) struct ReportArgs {
     /// Folder of the results
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub results: Option<PathBuf>,
+
+    /// Make the runs that are missing; without it the command prints how many these are, and about how long they take
+    #[arg(long, help_heading = "Running")]
+    pub run: bool,
 
     /// Folder for the page, claims.md, and its pictures; by default KEY-report in this folder
     #[arg(short, long, value_name = "DIR", help_heading = "Reports")]

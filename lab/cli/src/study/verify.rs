@@ -73,7 +73,7 @@ fn digests(args: &VerifyArgs, study: &Study) -> Result<Vec<KeptPoint>, Failure> 
     let path = args.kept.join(kept::FILE);
     let renew = || {
         let (key, folder) = (study.key(), args.kept.display());
-        format!("renew the result: recoup study report {key} --out {folder}")
+        format!("renew the result: recoup study report {key} --run --out {folder}")
     };
     let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if args.kept.is_dir() => {
@@ -140,7 +140,8 @@ fn judge(key: &str, drawn: &[Drawn], same: usize) -> Result<(), Failure> {
         "{key}: {same} of {count} runs are as kept, {} differ, {gone} are of scenarios that the study has no more",
         count - same - gone
     );
-    Err(Failure::new(Exit::Other, message).advise("renew the result with `recoup study report`"))
+    Err(Failure::new(Exit::Other, message)
+        .advise("renew the result with `recoup study report --run`"))
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ fn studies_are_listed_with_their_questions() {
 fn study_runs_once_and_uses_kept_results() {
     let place = Place::new();
     // Two seeds decide nothing, as the exit code shows.
+    let words = "study report yang2016 --scale smoke";
+    let none = place.run(words).fails(2, &["runs are missing", "--run makes them, in about"]);
+    assert!(none.stdout.is_empty() && !place.exists(".cache/recoup/studies"));
     let first = place.run("study check yang2016 --scale smoke --json").fails(2, &["undecided"]);
     let document: Value = first.document();
     assert_eq!((&document["study"], &document["seeds"]), (&"yang2016".into(), &2.into()));
@@ -42,7 +45,7 @@ fn study_runs_once_and_uses_kept_results() {
 #[test]
 fn kept_runs_are_drawn_and_compared() {
     let place = Place::new();
-    place.run("study report yang2016 --scale smoke --out kept -q").succeeds();
+    place.run("study report yang2016 --run --scale smoke --out kept -q").succeeds();
     let ended = place.run("study verify yang2016 --kept kept --runs 3 --draw 5").succeeds();
     let text = String::from_utf8(ended.stdout).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("same ")).count(), 3, "{text}");
@@ -128,7 +131,7 @@ fn every_study_runs_at_smoke_scale() {
         let document: Value = place.run(&words).fails(2, &["undecided"]).document();
         let all = document["claims"].as_array().unwrap();
         assert!(all.len() == claims && all.iter().all(|it| it["ours"] != ""), "{document}");
-        place.run(&format!("study report {key} --scale smoke --out page")).succeeds();
+        place.run(&format!("study report {key} --run --scale smoke --out page")).succeeds();
         for id in figures {
             assert!(place.exists(&format!("page/{id}.svg")), "{id}");
         }

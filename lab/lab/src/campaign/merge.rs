@@ -13,27 +13,25 @@ impl Campaign {
     /// If the other folder has results of another scenario or none, a run is in both with different digests, or a file cannot
     /// be copied.
     pub fn merge(&self, folder: &mut ResultFolder, other: &Path) -> Result<usize, Error> {
-        let (mut rows, units) = folder::read_with_units(other)?;
+        let (_, rows) = folder::read(other)?;
         if !ResultFolder::is_for(other, &self.digest) {
             let message = format!("{} holds results of another scenario", other.display());
             return Err(Error::new(ErrorKind::Local, message)
                 .with_remedy("merge folders of one scenario file with the same settings"));
         }
         // Rows stand in the order in which their runs ended. Sorted by the campaign, they give equal journals and errors.
-        let places: HashMap<&str, usize> = self
-            .points
-            .iter()
-            .enumerate()
-            .map(|(place, point)| (point.key.as_str(), place))
-            .collect();
-        rows.sort_by_key(|row| (row.seed, places.get(row.point.as_str()).copied()));
+        let places = (0..self.points.len()).filter_map(|it| Some((self.points.key(it)?, it)));
+        let places: HashMap<u64, usize> = places.collect();
+        let mut lines = rows.by_point();
+        lines.sort_by_key(|(point, seed, _)| (*seed, places.get(point).copied()));
         let mut merged = 0;
-        for row in rows {
+        for (.., line) in lines {
+            let row = rows.at(line)?;
             if self.is_there(folder, &row)? {
                 continue;
             }
             folder.copy_files(other, &row.point, row.seed)?;
-            self.keep(folder, row, &units)?;
+            self.keep(folder, row, &rows.units)?;
             merged += 1;
         }
         for build in folder::builds(other)? {
@@ -65,14 +63,14 @@ impl Campaign {
     /// # Errors
     /// If it is there with another digest.
     pub fn is_there(&self, folder: &ResultFolder, row: &Row) -> Result<bool, Error> {
-        match folder.journal.find(&row.point, row.seed) {
+        match folder.journal.rows.find(&row.point, row.seed)? {
             None => Ok(false),
             Some(known) if known.digest == row.digest => Ok(true),
             Some(known) => {
                 let (seed, at, here, there) = (row.seed, row.at(), &known.digest, &row.digest);
                 let run = format!("seed {seed}{at} ran in two ways: {here} and {there}");
                 let of_classes =
-                    |stage: &&Stage| stage.key == row.point && !stage.registered.is_empty();
+                    |stage: &Stage| stage.key == row.point && !stage.registered.is_empty();
                 Err(match self.points.iter().find(of_classes) {
                     Some(stage) => stage.other_algorithm(&run),
                     None => Error::new(ErrorKind::Local, run)

@@ -1,23 +1,94 @@
 //! A point of a campaign, and its scenario.
 use crate::digest;
+use crate::journal::point_number;
 use crate::scenario::{Point, Scenario};
 use crate::source::Source;
 use crate::{Error, ErrorKind};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A point of a campaign. Its scenario is made for each run, unless it is one of the first points: the scenarios of a
-/// long sweep take much memory.
-#[derive(Debug)]
+/// A point of a campaign. Its scenario is made for each run, unless it is one of the first points.
+#[derive(Clone, Debug)]
 pub struct Stage {
     /// The values of the sweep.
     pub point: Point,
     /// Digest of the scenario, by which its runs are known.
     pub key: String,
     /// Algorithms in its scenario that the process has registered.
-    pub registered: Vec<&'static str>,
-    pub(super) source: Arc<Source>,
+    pub registered: Arc<[&'static str]>,
+    source: Arc<Source>,
     shared: Arc<Shared>,
+}
+
+/// The points of a campaign, made one by one: a sweep may have 100,000, and each point with its values takes as much
+/// memory as its run needs.
+#[derive(Debug)]
+pub struct Stages {
+    source: Arc<Source>,
+    shared: Arc<Shared>,
+    /// Number in the sweep, digest, and place in `registered` of each.
+    all: Vec<(u32, u32, u64)>,
+    registered: Vec<Arc<[&'static str]>>,
+}
+
+impl Stages {
+    /// No points, with memory for so many.
+    pub(super) fn new(source: &Arc<Source>, points: usize) -> Self {
+        let (source, shared) = (Arc::clone(source), Arc::default());
+        Self { source, shared, all: Vec::with_capacity(points), registered: Vec::new() }
+    }
+
+    /// Adds the point with that number of the sweep.
+    pub(super) fn push(&mut self, number: usize, scenario: Scenario) {
+        let key = digest::of_text(&scenario.identity());
+        let names: Arc<[_]> = scenario.registered().into_iter().map(|(name, _)| name).collect();
+        let known = self.registered.iter().position(|known| *known == names);
+        let registered = known.unwrap_or_else(|| {
+            self.registered.push(names);
+            self.registered.len() - 1
+        });
+        self.all.push((number as u32, registered as u32, point_number(&key)));
+        self.shared.add(&key, Arc::new(scenario));
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The point at that place.
+    pub fn get(&self, place: usize) -> Option<Stage> {
+        let (number, registered, key) = *self.all.get(place)?;
+        Some(Stage {
+            point: self.source.file.point(number as usize)?,
+            key: format!("{key:016x}"),
+            registered: Arc::clone(self.registered.get(registered as usize)?),
+            source: Arc::clone(&self.source),
+            shared: Arc::clone(&self.shared),
+        })
+    }
+
+    /// All points, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Stage> {
+        (0..self.len()).filter_map(|place| self.get(place))
+    }
+
+    /// Keeps the points for which `keeps` holds.
+    pub fn retain(&mut self, keeps: impl Fn(&Stage) -> bool) {
+        let kept: Vec<_> = self.iter().map(|stage| keeps(&stage)).collect();
+        let mut kept = kept.into_iter();
+        self.all.retain(|_| kept.next().unwrap_or_default());
+    }
+
+    /// Digest of the point at that place, as a number.
+    pub(super) fn key(&self, place: usize) -> Option<u64> {
+        self.all.get(place).map(|(.., key)| *key)
+    }
 }
 
 /// Scenarios of the first points of a campaign, by their digests.
@@ -50,23 +121,11 @@ impl Stage {
     /// # Errors
     /// If there is no such point, or it is wrong.
     pub fn of(source: &Source, number: usize) -> Result<Self, Error> {
-        let point = source.file.point(number);
-        let point = point.ok_or_else(|| Error::usage(format!("there is no point {number}")))?;
-        let scenario = source.scenario(&point)?;
-        Ok(Self::new(&Arc::new(source.clone()), &Arc::default(), point, scenario))
-    }
-
-    pub(super) fn new(
-        source: &Arc<Source>,
-        shared: &Arc<Shared>,
-        point: Point,
-        scenario: Scenario,
-    ) -> Self {
-        let (source, shared) = (Arc::clone(source), Arc::clone(shared));
-        let key = digest::of_text(&scenario.identity());
-        let registered = scenario.registered().into_iter().map(|(name, _)| name).collect();
-        shared.add(&key, Arc::new(scenario));
-        Self { point, key, registered, source, shared }
+        let missing = || Error::usage(format!("there is no point {number}"));
+        let point = source.file.point(number).ok_or_else(missing)?;
+        let mut stages = Stages::new(&Arc::new(source.clone()), 1);
+        stages.push(number, source.scenario(&point)?);
+        stages.get(0).ok_or_else(missing)
     }
 
     /// The scenario.

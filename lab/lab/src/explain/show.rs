@@ -51,7 +51,7 @@ struct Line {
 
 impl Story {
     /// The timeline of the followed segment; `None` without any Interest.
-    pub fn new(chosen: &Chosen<'_>, plan: &ApplicationPlan, timeline: &Timeline) -> Option<Self> {
+    pub fn new(chosen: &Chosen, plan: &ApplicationPlan, timeline: &Timeline) -> Option<Self> {
         let verdict = timeline.verdict()?;
         let asked = timeline.transmissions().first()?.at;
         let printer = Printer { places: timeline.places(), plan };

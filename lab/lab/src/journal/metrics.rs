@@ -37,7 +37,7 @@ impl Metrics {
         self.values.is_empty()
     }
 
-    pub(super) fn names(&self) -> &Arc<[String]> {
+    pub(crate) fn names(&self) -> &Arc<[String]> {
         &self.names
     }
 

@@ -1,5 +1,9 @@
 //! Metrics over the points of a sweep, for figures.
 use super::{Report, scale};
+use crate::Error;
+
+/// Figures of more points show nothing that can be read.
+pub const DRAWN: usize = 2_000;
 
 /// A metric at each point of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,26 +27,34 @@ pub struct SweptPoint {
     pub half_width: f64,
 }
 
-impl Report {
-    /// The metrics of the table over the points of the sweep; nothing without a sweep.
-    pub fn swept(&self) -> Vec<Swept> {
-        if self.points.len() < 2 {
-            return Vec::new();
+impl Report<'_> {
+    /// The metrics of the table over the points of the sweep; nothing without a sweep, or of more than [`DRAWN`] points.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn swept(&self) -> Result<Vec<Swept>, Error> {
+        if !(2..=DRAWN).contains(&self.points.campaign.points.len()) {
+            return Ok(Vec::new());
         }
         self.shown.iter().map(|metric| self.metric(metric)).collect()
     }
 
-    fn metric(&self, metric: &str) -> Swept {
-        let figures =
-            || self.points.iter().filter_map(|point| Some((point, point.metrics.get(metric)?)));
-        let largest = figures().map(|(_, figure)| figure.mean.abs()).fold(0.0, f64::max);
-        let unit = figures().next().map_or_else(String::new, |(_, figure)| figure.unit);
-        let (divisor, unit) = scale(largest, &unit);
-        let points = figures().map(|(point, figure)| SweptPoint {
-            values: point.axes.clone(),
-            mean: figure.mean / divisor,
-            half_width: figure.ci95.map_or(0.0, |[low, high]| (high - low) / 2.0 / divisor),
-        });
-        Swept { metric: metric.to_owned(), unit, points: points.collect() }
+    fn metric(&self, metric: &str) -> Result<Swept, Error> {
+        let (mut points, mut unit) = (Vec::new(), "");
+        for point in self.points.iter() {
+            let point = point?;
+            let Some(figure) = point.metrics.get(metric) else { continue };
+            unit = figure.unit;
+            let half_width = figure.ci95.map_or(0.0, |[low, high]| (high - low) / 2.0);
+            let mean = figure.mean;
+            points.push(SweptPoint { values: point.axes, mean, half_width });
+        }
+        let largest = points.iter().map(|point| point.mean.abs()).fold(0.0, f64::max);
+        let (divisor, unit) = scale(largest, unit);
+        for point in &mut points {
+            point.mean /= divisor;
+            point.half_width /= divisor;
+        }
+        Ok(Swept { metric: metric.to_owned(), unit, points })
     }
 }

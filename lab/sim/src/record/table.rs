@@ -148,6 +148,14 @@ impl Table {
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         writeln!(out, "{}", names.join(","))?;
+        self.write_rows(out)
+    }
+
+    /// Writes all rows as [`write_csv`](Self::write_csv) does.
+    ///
+    /// # Errors
+    /// The error of `out`.
+    pub fn write_rows(&self, out: &mut impl Write) -> io::Result<()> {
         for row in 0..self.len() {
             for (place, column) in self.columns.iter().enumerate() {
                 if place > 0 {

@@ -13,10 +13,10 @@ use recoup_lab::{Result, curve};
 /// If a table of goodputs cannot be read.
 pub fn summaries(case: &Case, campaign: &Campaign, folder: &ResultFolder) -> Result<Vec<Summary>> {
     let mut summaries = Vec::new();
-    for stage in &campaign.points {
+    for stage in campaign.points.iter() {
         let mut scores = Vec::new();
-        for row in campaign.rows(folder, stage) {
-            scores.push((row.seed, score(case, folder, row)?));
+        for row in campaign.rows(folder, &stage)? {
+            scores.push((row.seed, score(case, folder, &row)?));
         }
         summaries.push(Summary::new(&scores));
     }

@@ -43,17 +43,19 @@ fn parse(text: &str) -> Result<Graph<'_>, TopologyError> {
         ..Graph::default()
     };
     let mut section = Section::Head;
+    // Heads of sections with the announced number.
+    let (mut nodes, mut edges) = ((1, None), (1, None));
     for (number, line) in lines(text)? {
         let line = line.trim_start();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
         if line.starts_with("Nodes:") {
-            section = Section::Nodes;
+            (section, nodes) = (Section::Nodes, (number, announced(line)));
             continue;
         }
         if line.starts_with("Edges:") {
-            section = Section::Edges;
+            (section, edges) = (Section::Edges, (number, announced(line)));
             continue;
         }
         let added = match section {
@@ -66,7 +68,19 @@ fn parse(text: &str) -> Result<Graph<'_>, TopologyError> {
     if section == Section::Head {
         return Err(Problem::Missing("a line \"Nodes: ( … )\"").into());
     }
+    for ((line, announced), found) in [(nodes, graph.nodes.len()), (edges, graph.edges.len())] {
+        if announced.is_some_and(|announced| announced != found) {
+            let found = format!("{found} of them");
+            let problem = Problem::unexpected("as many lines as are announced", &found);
+            return Err(TopologyError::at(line, problem));
+        }
+    }
     Ok(graph)
+}
+
+/// The number in `Nodes: ( 2 )`.
+fn announced(line: &str) -> Option<usize> {
+    line.split(['(', ')']).nth(1)?.trim().parse().ok()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -114,6 +128,8 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         let error = |text: &str| read(text, Naming::Label).unwrap_err().to_string();
         assert!(error("Topology: ( 1 Nodes, 0 Edges )\n").contains("expected a line \"Nodes:"));
+        let cut = "Nodes: ( 1 )\n0 1 2 1 1 -1 RT_NODE\nEdges: ( 3 )\n";
+        assert!(error(cut).starts_with("line 3: expected as many lines as are announced"));
         assert!(error("Nodes: ( 1 )\n0 1 2\n").starts_with("line 2: expected a node: its number"));
         let edge = "Nodes: ( 1 )\n0 1 2 1 1 -1 RT_NODE\nEdges: ( 1 )\n0 0 7 1 1 10 -1 -1 E_RT U\n";
         assert!(error(edge).starts_with("line 4: there is no node \"7\""));
