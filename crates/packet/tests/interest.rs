@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use recoup_packet::data::DataBuilder;
-use recoup_packet::interest::{DEFAULT_LIFETIME, Interest, Uniqueness};
+use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{DigestSigner, sha256};
 use recoup_packet::tlv;
