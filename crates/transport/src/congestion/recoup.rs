@@ -315,7 +315,7 @@ mod tests {
         beyond(Duration::from_millis(20))
     }
 
-    /// The same with another base round trip.
+    /// Such a window beyond another base round trip.
     fn beyond(base: Duration) -> (Recoup, Instant) {
         let (mut recoup, mut now) = (Recoup::new(RecoupSettings::default()), Instant::ZERO);
         for order in 1..=198 {
