@@ -108,7 +108,7 @@ const ROWS: [Row; 10] = [
     Row {
         name: "points of a sweep, memory",
         unit: "MB",
-        sizes: [1_000, 10_000, 30_000, 100_000],
+        sizes: [1_000, 10_000, 20_000, 50_000],
         work: None,
         cost: |bench, points| bench.sweep(points),
     },
