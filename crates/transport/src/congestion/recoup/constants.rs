@@ -21,6 +21,7 @@
 //! | `STANDING_PACKETS` | packets | least length of a standing queue | chosen |
 //! | `STANDING_PART` | part | most of the base RTT, beside jitter | chosen |
 //! | `STANDING_SAMPLES` | samples | in a row above the threshold | chosen |
+//! | `REORDER_SAMPLES` | samples | the same where jitter changes the order | chosen |
 //! | `SHORT_PATH` | s | RTT of one machine or local network | RFC 9002, 6.1.2 |
 //! | `WAIT` | s | longest wait of a process for its processor | time slices |
 //! | `REORDER_ANSWERS` | answers | over which overtaking is smoothed | chosen |
@@ -123,6 +124,7 @@ pub(super) const STANDING_PART: f64 = 0.25;
 pub(super) const STANDING_SAMPLES: u64 = 3;
 pub(super) const SHORT_PATH: f64 = 0.001;
 pub(super) const WAIT: f64 = 0.01;
+pub(super) const REORDER_SAMPLES: u64 = 32;
 pub(super) const REORDER_ANSWERS: f64 = 64.0;
 pub(super) const REORDER_SHARE: f64 = 1.0 / 8.0;
 pub(super) const BURST_RISES: f64 = 1.0 / 2.0;

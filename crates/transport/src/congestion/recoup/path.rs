@@ -10,8 +10,9 @@ use super::class::{Above, Classes, Sample};
 use super::compete::Bottleneck;
 use super::constants::{
     BASE_SPAN, BURST_FALLS, BURST_RISES, LONG_ROUND, LONGEST_SPAN, MARKED_SPAN, RECENT_ROUNDS,
-    REORDER_ANSWERS, REORDER_SHARE, SHARED_BASE_SPAN, SHORT_PATH, SILENT_FIRST, SILENT_ROUNDS,
-    STANDING, STANDING_PACKETS, STANDING_PART, STANDING_RATE, STANDING_SAMPLES, WAIT,
+    REORDER_ANSWERS, REORDER_SAMPLES, REORDER_SHARE, SHARED_BASE_SPAN, SHORT_PATH, SILENT_FIRST,
+    SILENT_ROUNDS, STANDING, STANDING_PACKETS, STANDING_PART, STANDING_RATE, STANDING_SAMPLES,
+    WAIT,
 };
 use super::heavy::HeavyLoss;
 use super::jump::Jump;
@@ -378,9 +379,10 @@ impl Path {
     /// Delivery rate while a queue stood, if one stands: no sample was below the threshold for half a round trip.
     fn standing(&self, now: Instant) -> Option<f64> {
         let elapsed = |above: &Above| now.since(above.since).as_secs_f64();
+        // Jitter that changes the order delays a few samples in a row by chance.
+        let least = if self.reorders() { REORDER_SAMPLES } else { STANDING_SAMPLES };
         let stands = |(above, base): &(Above, f64)| {
-            let enough = above.samples >= STANDING_SAMPLES;
-            enough && elapsed(above) >= base / 2.0 && elapsed(above) > 0.0
+            above.samples >= least && elapsed(above) >= base / 2.0 && elapsed(above) > 0.0
         };
         let (above, _) = self.classes.above().find(stands).filter(|_| self.rate() > 0.0)?;
         Some((self.rates.delivered() - above.delivered) as f64 / elapsed(&above))
