@@ -71,7 +71,7 @@ struct Progress {
     high_data: u64,
     /// All answers so far were Nacks with reason NoRoute.
     nowhere: bool,
-    /// The network repaired or rerouted the latest answer.
+    /// The latest answers took a longer way, by a repair or a reroute, and the window was reduced for that.
     detoured: bool,
 }
 

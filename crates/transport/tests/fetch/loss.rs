@@ -498,9 +498,8 @@ fn repairs_in_a_row_are_one() {
         config.options.congestion = Congestion::custom(Repaired).into();
         let mut harness = Harness::new(config);
         let result = harness.run(|interest| {
-            let is_prolonged = segment_of(interest).is_some_and(is_prolonged);
             let answers = answer(interest).into_iter().map(|(delay, it)| match it {
-                Answer::Data(data) if is_prolonged => {
+                Answer::Data(data) if segment_of(interest).is_some_and(is_prolonged) => {
                     (delay, Answer::Prolonged(data, Duration::from_millis(1)))
                 }
                 it => (delay, it),

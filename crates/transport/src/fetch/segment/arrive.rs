@@ -264,10 +264,12 @@ impl<S: Source> Transfer<S> {
         emit(reports, event);
         self.judge_spurious(control, &accepted, reports);
         self.sample(control, &accepted, reports);
-        // One link lost one of many. Rerouted, all take the way that is longer.
-        let was_detoured = std::mem::replace(&mut self.progress.detoured, !reduction.is_zero());
-        if !reduction.is_zero() && !was_detoured && accepted.slot.lost.is_none() {
-            self.on_repaired(control, now, accepted.slot.flow_order, reports);
+        // A link repairs some of many. Rerouted, all take the longer way, which is one event.
+        if reduction.is_zero() {
+            self.progress.detoured = false;
+        } else if !self.progress.detoured && accepted.slot.lost.is_none() {
+            let order = accepted.slot.flow_order;
+            self.progress.detoured = self.on_repaired(control, now, order, reports);
         }
         self.grow(control, &accepted, *congestion_mark > 0, reports);
         self.judge_order(control, &accepted, reports);

@@ -294,19 +294,21 @@ impl<S: Source> Transfer<S> {
     }
 
     /// Reports to congestion control that a link repaired the Data of this send order. The consumer lost nothing, but
-    /// a queue below the link may be full.
+    /// a queue below the link may be full. Returns whether the window was reduced.
     pub(super) fn on_repaired(
         &mut self,
         control: &mut Control,
         now: Instant,
         order: u64,
         reports: &mut Reports,
-    ) {
+    ) -> bool {
         let loss = self.loss(control, order, LossKind::Order, 0);
-        if control.congestion.on_repaired(now, &loss) {
+        let is_reduced = control.congestion.on_repaired(now, &loss);
+        if is_reduced {
             emit(reports, Event::Reduced { cause: LossKind::Order.into() });
             self.sending.note_window(control, reports);
         }
+        is_reduced
     }
 
     fn loss(&self, control: &Control, order: u64, kind: LossKind, evidence: u32) -> Loss {
