@@ -379,8 +379,10 @@ impl Path {
     /// Delivery rate while a queue stood, if one stands: no sample was below the threshold for half a round trip.
     fn standing(&self, now: Instant) -> Option<f64> {
         let elapsed = |above: &Above| now.since(above.since).as_secs_f64();
-        // Jitter that changes the order delays a few samples in a row by chance.
-        let least = if self.reorders() { REORDER_SAMPLES } else { STANDING_SAMPLES };
+        // Jitter that changes the order delays a few samples in a row by chance, but not all of a round.
+        let round = self.most_in_round() as u64;
+        let least = if self.reorders() { REORDER_SAMPLES.min(round) } else { STANDING_SAMPLES };
+        let least = least.max(STANDING_SAMPLES);
         let stands = |(above, base): &(Above, f64)| {
             above.samples >= least && elapsed(above) >= base / 2.0 && elapsed(above) > 0.0
         };
