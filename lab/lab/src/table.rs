@@ -44,7 +44,7 @@ pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io
 /// Writes a table as Parquet that comes in pieces with the same columns, which need not be in memory together.
 ///
 /// # Errors
-/// As [`write`], or the error of a piece.
+/// As [`write()`], or the error of a piece.
 pub fn write_parquet<T: Borrow<Table>>(
     pieces: &mut dyn Iterator<Item = io::Result<T>>,
     out: &mut (impl Write + Send),
