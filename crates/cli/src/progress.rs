@@ -218,6 +218,46 @@ mod tests {
     }
 
     #[test]
+    fn each_line_fits_whatever_changes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = File::options().append(true).open(file.path()).unwrap();
+        let read = File::open(file.path()).unwrap();
+        let mut progress = Progress::on(Term::read_write_pair(read, write)).with_live_view();
+        for (tenth, lost) in [(10, 0), (20, 0), (30, 400), (40, 12_000), (50, 0)] {
+            let mut state = State { lost, ..state() };
+            if tenth == 50 {
+                state.extent = Extent::Segments { done: 7, of: None };
+            }
+            progress.show(Instant::from_millis(tenth * 100), &state);
+            std::thread::sleep(std::time::Duration::from_millis(120));
+        }
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        for line in drawn.split(['\r', '\n']) {
+            let shown = console::strip_ansi_codes(line);
+            assert!(shown.chars().count() <= 80 - target::MARGIN, "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn live_view_has_a_line_for_each_row() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let write = File::options().append(true).open(file.path()).unwrap();
+        let read = File::open(file.path()).unwrap();
+        let mut progress = Progress::on(Term::read_write_pair(read, write)).with_live_view();
+        progress.show(Instant::from_millis(1_000), &state());
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        let drawn = console::strip_ansi_codes(&drawn).into_owned();
+        let begins: Vec<_> = drawn.split('\n').map(|line| line.trim_start_matches('\r')).collect();
+        for (line, begin) in begins.iter().rev().zip(["losses ", "goodput ", "RTT ", "window "]) {
+            assert!(line.starts_with(begin), "{line:?} of {drawn:?}");
+            assert!(line.chars().count() <= 80 - target::MARGIN, "{line:?}");
+        }
+        progress.finish();
+        let drawn = std::fs::read_to_string(file.path()).unwrap();
+        assert!(drawn.matches("\r\u{1b}[2K").count() >= 5, "{drawn:?}");
+    }
+
+    #[test]
     fn line_beside_content_appears_late() {
         let progress = Progress::on(Term::stderr());
         assert!(progress.is_due(Instant::ZERO));

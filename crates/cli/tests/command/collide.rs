@@ -1,5 +1,5 @@
 //! Files whose names are those of other downloads, finished or not.
-use crate::place::{Place, noise};
+use crate::place::{Ended, Place, noise};
 use recoup_io::part::{journal_path, part_path};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -44,6 +44,30 @@ fn colliding_names_of_a_folder_arrive_whole() {
         assert_eq!(place.listed("copy"), names.len());
         fs::remove_dir_all(place.path("copy")).unwrap();
     }
+}
+
+#[test]
+fn processes_with_colliding_targets_do_not_mix() {
+    let place = Place::new();
+    let names = ["x", "x.part", "x.part.journal"];
+    let socket = format!("unix://{}", place.path("socket").display());
+    fs::create_dir(place.path("tree")).unwrap();
+    for (number, name) in names.iter().enumerate() {
+        place.write(&format!("tree/{name}"), &noise(3_000_000 - 1_000_000 * number));
+    }
+    let _server = place.serve(&format!("serve tree --name /tree --listen {socket}"));
+    for _ in 0..5 {
+        let words = names.map(|name| format!("fetch /tree/{name} -o {name} --face {socket}"));
+        let children = words.map(|words| (place.command(&words).spawn().unwrap(), words));
+        for (child, words) in children {
+            Ended::of(&words, child.wait_with_output().unwrap()).succeeds();
+        }
+        for name in names {
+            assert!(place.read(name) == place.read(&format!("tree/{name}")), "{name}");
+            fs::remove_file(place.path(name)).unwrap();
+        }
+    }
+    assert!(!place.has_staging("x"));
 }
 
 #[test]

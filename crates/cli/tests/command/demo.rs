@@ -38,6 +38,17 @@ fn table_fits_a_terminal() {
 }
 
 #[test]
+fn wrong_links_and_transports_are_rejected() {
+    let place = Place::new();
+    place.run("demo --rate 10").fails_as_usage(&["10 Mbit/s"]);
+    place.run("demo --loss 100%").fails_as_usage(&["below 100%"]);
+    place.run("demo --transport sundial").fails_as_usage(&["sundial", "cubic"]);
+    place.run("demo --transport cubic,recovery=none").fails_as_usage(&["none", "wldr"]);
+    place.write("file", b"x");
+    place.run("demo --size 8kB --loss 0% --out file/x").fails(4, &["file/x"]);
+}
+
+#[test]
 fn transport_of_fetch_stands_beside_cubic() {
     let place = Place::new();
     let document = place.run("demo --size 50kB --loss 0% --delay 1ms --json").succeeds().document();

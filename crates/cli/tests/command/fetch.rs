@@ -1,5 +1,5 @@
 //! Fetching from a server of our own.
-use crate::place::{Place, noise};
+use crate::place::{Place, noise, recoup};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -67,6 +67,17 @@ fn pipes_and_devices_are_written_to() {
     place.run(&words("socket2")).fails(4, &["socket2 is no regular file"]);
     fs::create_dir(place.path("folder")).unwrap();
     place.run(&words("folder")).fails(4, &["folder is a folder"]);
+}
+
+#[test]
+fn name_longer_than_a_packet_is_usage() {
+    let place = Place::new();
+    let name = "a".repeat(8_750);
+    for words in ["fetch", "ping"] {
+        // Nothing listens there.
+        let words = format!("{words} /{name} --face udp://127.0.0.1:9");
+        place.run(&words).fails(2, &["bytes long, and a packet has 8800 bytes", "shorter"]);
+    }
 }
 
 #[test]
@@ -183,6 +194,17 @@ fn algorithms_are_chosen_by_name_and_shortcut() {
 }
 
 #[test]
+fn both_naming_conventions_are_spoken() {
+    let place = Place::new();
+    place.write("data", &noise(20_000));
+    let words = "serve data --name /data --listen tcp://127.0.0.1:0 --convention marker";
+    let server = place.serve(words);
+    let face = server.face();
+    let ended = place.run(&format!("fetch /data --convention marker --face {face}")).succeeds();
+    assert!(ended.stdout == place.read("data"));
+}
+
+#[test]
 fn missing_name_is_reported_soon() {
     let (place, server) = served(10);
     let face = server.face();
@@ -206,6 +228,18 @@ fn a_failure_has_its_document_too() {
 }
 
 #[test]
+fn silence_ends_by_timeout_or_retries() {
+    let place = Place::new();
+    place.write("data", b"x");
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
+    let words = format!("fetch /data/more -o x --no-progress-timeout 1s --face {}", server.face());
+    place.run(&words).fails(7, &["no answer for /data/more within 1 s"]);
+    let words =
+        format!("fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}", server.face());
+    place.run(&words).fails(7, &["no answer", "1"]);
+}
+
+#[test]
 fn unwritable_place_is_an_error_before_the_fetch() {
     let (place, server) = served(10);
     let fetch =
@@ -216,6 +250,37 @@ fn unwritable_place_is_an_error_before_the_fetch() {
     fetch("folder").fails(4, &["is a folder", "-o"]);
     let words = format!("fetch /data -q -o x -s data/stats --face {}", server.face());
     place.run(&words).fails(4, &["data/stats"]);
+}
+
+#[test]
+fn a_folder_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let (place, server) = served(10);
+    std::fs::create_dir(place.path("locked")).unwrap();
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(place.path("locked"), mode(0o555)).unwrap();
+    std::fs::set_permissions(place.path(""), mode(0o755)).unwrap();
+    let socket = server.face().trim_start_matches("unix://").to_owned();
+    std::fs::set_permissions(socket, mode(0o777)).unwrap();
+    let words = format!("fetch /data -o locked/x --face {}", server.face());
+    let mut command = place.command(&words);
+    if is_root() {
+        // Permissions do not bind root; an unprivileged user may lack access to programs below a home folder.
+        let program = place.path("recoup");
+        std::fs::copy(recoup(), &program).unwrap();
+        let mut again = std::process::Command::new(program);
+        again.args(command.get_args()).current_dir(place.path("")).env("HOME", place.path(""));
+        again.uid(65_534).gid(65_534);
+        command = again;
+    }
+    let ended = crate::place::Ended::of(&words, command.output().unwrap());
+    ended.fails(4, &["locked/x", "permission denied"]);
+}
+
+fn is_root() -> bool {
+    let id = std::process::Command::new("id").arg("-u").output().unwrap();
+    id.stdout.starts_with(b"0")
 }
 
 #[test]

@@ -73,6 +73,115 @@ fn several_files_are_fetched_at_a_time() {
 }
 
 #[test]
+fn resumed_folder_ends_files_that_replace_older_ones() {
+    let place = Place::new();
+    let [link, _server] = three_slow_files(&place);
+    fs::create_dir(place.path("copy")).unwrap();
+    for file in THREE {
+        place.write(&format!("copy/{file}"), b"older");
+    }
+    let words = format!("fetch /three -r -o copy --json --face {}", link.face());
+    let mut child = place.command(&words).spawn().unwrap();
+    until("three parts", || parts(&place, 100_000..) == 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    place.run(&format!("{words} --resume")).succeeds();
+    for file in THREE {
+        assert!(place.read(&format!("three/{file}")) == place.read(&format!("copy/{file}")));
+    }
+    assert!(!place.has_staging("copy/a"));
+}
+
+/// A fetched folder, and a function that fetches it again with `--resume`.
+fn fetched(place: &Place, face: &str, verify: &str) -> impl Fn() -> serde_json::Value {
+    let words = format!("fetch /three -r -o copy --json {verify} --face {face}");
+    place.run(&words).succeeds();
+    move || place.run(&format!("{words} --resume")).succeeds().document()["files"].clone()
+}
+
+#[test]
+fn resume_keeps_only_unchanged_files_of_the_version() {
+    for key in ["", "/k"] {
+        let place = Place::new();
+        place.run("key new /k").succeeds();
+        place.run("key export /k --public -o k.cert").succeeds();
+        fs::create_dir(place.path("three")).unwrap();
+        for file in THREE {
+            place.write(&format!("three/{file}"), &noise(20_000));
+        }
+        let (sign, verify) = match key {
+            "" => (String::new(), ""),
+            key => (format!("--sign {key}"), "--verify key=k.cert"),
+        };
+        let server =
+            place.serve(&format!("serve three --name /three {sign} --listen tcp://127.0.0.1:0"));
+        let again = fetched(&place, server.face(), verify);
+        let counts = |fetched: u64| json!({ "fetched": fetched, "before": 3 - fetched, "listed": 3, "skipped": 0 });
+        assert_eq!(again(), counts(0));
+        // Damaged, truncated and foreign files, the time of the last one put back.
+        let mut damaged = place.read("copy/a");
+        damaged[9_000] ^= 4;
+        place.write("copy/a", &damaged);
+        place.write("copy/b", &noise(20_000)[..19_999]);
+        let time = fs::metadata(place.path("copy/c")).unwrap().modified().unwrap();
+        place.write("copy/c", &[7; 20_000]);
+        fs::File::options()
+            .write(true)
+            .open(place.path("copy/c"))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+        assert_eq!(again(), counts(3));
+        for file in THREE {
+            assert!(place.read(&format!("copy/{file}")) == noise(20_000), "{file}");
+        }
+        // Another version of one file, of equal length and time.
+        let path = place.path("three/b");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        place.write("three/b", &[1; 20_000]);
+        fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        // Metadata of the version before are fresh for 10 ms.
+        until("the version is found", || {
+            again();
+            place.read("copy/b") == [1; 20_000]
+        });
+        assert_eq!(again(), counts(0));
+    }
+}
+
+#[test]
+fn resume_words_state_what_was_checked() {
+    let place = Place::new();
+    place.run("key new /k").succeeds();
+    place.run("key export /k --public -o k.cert").succeeds();
+    place.run("key new /other").succeeds();
+    place.run("key export /other --public -o other.cert").succeeds();
+    fs::create_dir(place.path("tree")).unwrap();
+    place.write("tree/a", &noise(20_000));
+    let server = place.serve("serve tree --name /tree --sign /k --listen tcp://127.0.0.1:0");
+    let run = |words: &str| {
+        let words = format!("fetch {words} --resume --face {}", server.face());
+        place.run(&words).succeeds().stderr
+    };
+    let kept = "1 kept, unchanged since they were verified";
+    assert!(!run("-r /tree -o copy --verify key=k.cert").contains("kept"));
+    assert!(run("-r /tree -o copy --verify key=k.cert").contains(kept));
+    // What was verified otherwise is fetched again, also if another key lies in the file of that name.
+    assert!(!run("-r /tree -o copy").contains("kept"));
+    let words = run("-r /tree -o copy");
+    assert!(words.contains("1 kept, unchanged, 1 of them not verified"), "{words}");
+    assert!(!run("-r /tree -o copy --verify none").contains("kept"));
+    assert!(run("-r /tree -o copy --verify none").contains("1 kept, unchanged, not verified"));
+    assert!(!run("-r /tree -o copy --verify key=k.cert").contains("kept"));
+    fs::copy(place.path("other.cert"), place.path("k.cert")).unwrap();
+    let words = format!(
+        "fetch -r /tree -o copy --verify key=k.cert --resume --retries 3 --face {}",
+        server.face()
+    );
+    place.run(&words).fails(5, &["cannot be trusted"]);
+}
+
+#[test]
 fn fetched_folder_has_nothing_of_its_own() {
     let place = Place::new();
     fs::create_dir_all(place.path("tree/sub")).unwrap();
@@ -170,6 +279,22 @@ fn unserved_entry_does_not_stop_the_rest() {
 }
 
 #[test]
+fn many_folders_share_the_memory_for_listings() {
+    let place = Place::new();
+    for folder in 0..40 {
+        fs::create_dir_all(place.path(&format!("tree/{folder}/inner"))).unwrap();
+        place.write(&format!("tree/{folder}/inner/file"), b"content");
+    }
+    let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
+    let words = format!("fetch /tree -r -j 200 -o copy --json --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
+    assert_eq!(
+        document["files"],
+        json!({ "fetched": 40, "before": 0, "listed": 40, "skipped": 0 })
+    );
+}
+
+#[test]
 fn nothing_beside_a_folder_can_be_fetched() {
     let place = Place::new();
     tree(&place);
@@ -186,6 +311,16 @@ fn nothing_beside_a_folder_can_be_fetched() {
 fn a_file_is_not_taken_for_a_folder() {
     let place = Place::new();
     place.write("file", b"a\0b\0");
+    let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");
+    let words = format!("fetch /file -r -o copy --face {}", server.face());
+    place.run(&words).fails(1, &["/file is not a folder", "without -r"]);
+    assert!(!place.exists("copy"));
+}
+
+#[test]
+fn large_file_is_no_folder() {
+    let place = Place::new();
+    place.write("file", &vec![0; 17 << 20]);
     let server = place.serve("serve file --name /file --listen tcp://127.0.0.1:0");
     let words = format!("fetch /file -r -o copy --face {}", server.face());
     place.run(&words).fails(1, &["/file is not a folder", "without -r"]);

@@ -1,20 +1,21 @@
 //! Forged copies ahead of genuine packets, and chains of certificates that cannot count.
-use crate::hostile::{forged, producer};
+use crate::hostile::{asked_object, asked_segment, forged, metadata_of, producer};
 use crate::place::{Ended, Place, Server, noise};
 use bytes::Bytes;
 use recoup_packet::data::{ContentType, Data, DataBuilder};
 use recoup_packet::interest::Interest;
 use recoup_packet::lp::LpPacket;
-use recoup_packet::name::Name;
+use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{
     DigestSigner, Ed25519Signer, KeyLocator, SignatureInfo, SignatureType, Signer, Validity,
 };
 use recoup_trust::certificate;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Signs certificates.
 struct Certifier<'a>(&'a dyn Signer, Option<Validity<'a>>);
@@ -145,10 +146,19 @@ impl Genuine {
     }
 }
 
-/// A face on which so many forged copies arrive ahead of each packet of the server, and the number of Interests.
-fn relay(server: &Server, claim: Claim, copies: usize) -> (String, Arc<AtomicUsize>) {
+/// How forged copies come.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// Ahead of the genuine one, for each Interest.
+    Ahead,
+    /// One for each of the first Interests for a name, as beyond a forwarder, which passes on one answer.
+    First,
+}
+
+/// A face on which so many forged copies of each packet of the server arrive, and the number of Interests.
+fn relay(server: &Server, claim: Claim, copies: usize, order: Order) -> (String, Arc<AtomicUsize>) {
     let (mut genuine, asked) = (Genuine::of(server), Arc::new(AtomicUsize::new(0)));
-    let (count, mut number) = (Arc::clone(&asked), 0);
+    let (count, mut number, mut seen) = (Arc::clone(&asked), 0, BTreeMap::<Name, usize>::new());
     let face = producer(move |interest| {
         count.fetch_add(1, Ordering::Relaxed);
         if interest.name.to_string().contains(FORGER) {
@@ -159,7 +169,13 @@ fn relay(server: &Server, claim: Claim, copies: usize) -> (String, Arc<AtomicUsi
             number += 1;
             forge(&data, claim, number)
         };
-        (0..copies).map(|_| copy()).chain([data.clone()]).collect()
+        let seen = seen.entry(interest.name.clone()).or_default();
+        *seen += 1;
+        match order {
+            Order::Ahead => (0..copies).map(|_| copy()).chain([data.clone()]).collect(),
+            Order::First if *seen <= copies => vec![copy()],
+            Order::First => vec![data],
+        }
     });
     (face, asked)
 }
@@ -198,16 +214,52 @@ fn genuine_file_arrives_behind_forged_copies() {
     let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site/ann";
     for how in ["--manifest", ""] {
         let server = producer.serve(&format!("{words} {how}"));
-        for claim in CLAIMS {
-            let (face, asked) = relay(&server, claim, 5);
-            let case = format!("{claim:?} {how}");
-            let ended = fetched(&consumer, &face, "-o copy");
-            assert_eq!(ended.code, Some(0), "{case}: {}", ended.stderr);
-            assert!(consumer.read("copy") == noise(60_000), "{case}");
-            std::fs::remove_file(consumer.path("copy")).unwrap();
-            let asked = asked.load(Ordering::Relaxed);
-            assert!(asked < 260, "{case}: {asked} Interests");
+        for (at, claim) in CLAIMS.into_iter().enumerate() {
+            for copies in [1 + at % 5, 5] {
+                let (face, asked) = relay(&server, claim, copies, Order::Ahead);
+                let case = format!("{copies} of {claim:?} {how}");
+                let ended = fetched(&consumer, &face, "-o copy");
+                assert_eq!(ended.code, Some(0), "{case}: {}", ended.stderr);
+                assert!(consumer.read("copy") == noise(60_000), "{case}");
+                std::fs::remove_file(consumer.path("copy")).unwrap();
+                let asked = asked.load(Ordering::Relaxed);
+                assert!(asked < 60 + 40 * copies, "{case}: {asked} Interests");
+            }
         }
+    }
+}
+
+#[test]
+fn genuine_groups_of_manifests_arrive_behind_forged_ones() {
+    let (producer, consumer) = site();
+    producer.write("tea", &noise(2_100_000));
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site/ann";
+    let server = producer.serve(&format!("{words} --manifest"));
+    for claim in [Claim::Unknown, Claim::Digest] {
+        let (face, _) = relay(&server, claim, 3, Order::Ahead);
+        fetched(&consumer, &face, "-o copy").succeeds();
+        assert!(consumer.read("copy") == noise(2_100_000), "{claim:?}");
+        std::fs::remove_file(consumer.path("copy")).unwrap();
+    }
+}
+
+#[test]
+fn genuine_folder_arrives_behind_forged_copies() {
+    let (producer, consumer) = site();
+    std::fs::create_dir(producer.path("tea")).unwrap();
+    for file in ["a", "b"] {
+        producer.write(&format!("tea/{file}"), &noise(9_000));
+    }
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site/ann";
+    let server = producer.serve(words);
+    for claim in CLAIMS {
+        let (face, _) = relay(&server, claim, 4, Order::Ahead);
+        let ended = fetched(&consumer, &face, "-r -o copy");
+        assert_eq!(ended.code, Some(0), "{claim:?}: {}", ended.stderr);
+        for file in ["copy/a", "copy/b"] {
+            assert!(consumer.read(file) == noise(9_000), "{claim:?}");
+        }
+        std::fs::remove_dir_all(consumer.path("copy")).unwrap();
     }
 }
 
@@ -218,10 +270,159 @@ fn genuine_content_keys_arrive_behind_forged_ones() {
     let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site";
     let server = producer.serve(&format!("{words} --encrypt /site/group"));
     for claim in CLAIMS {
-        let (face, _) = relay(&server, claim, 5);
+        let (face, _) = relay(&server, claim, 5, Order::Ahead);
         let ended = fetched(&consumer, &face, "--decrypt /reader -o copy");
         assert_eq!(ended.code, Some(0), "{claim:?}: {}", ended.stderr);
         assert!(consumer.read("copy") == noise(20_000), "{claim:?}");
         std::fs::remove_file(consumer.path("copy")).unwrap();
+    }
+}
+
+#[test]
+fn forged_answers_to_first_interests_delay_only() {
+    let (producer, consumer) = site();
+    producer.write("tea", &noise(20_000));
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site/ann";
+    let server = producer.serve(&format!("{words} --manifest"));
+    for (claim, copies) in [
+        (Claim::OneUnknown, 1),
+        (Claim::Unknown, 3),
+        (Claim::Known, 5),
+        (Claim::Disallowed, 3),
+        (Claim::Digest, 2),
+        (Claim::Copied, 5),
+    ] {
+        let (face, asked) = relay(&server, claim, copies, Order::First);
+        let ended = fetched(&consumer, &face, "-o copy --no-progress-timeout 120s");
+        assert_eq!(ended.code, Some(0), "{copies} of {claim:?}: {}", ended.stderr);
+        assert!(consumer.read("copy") == noise(20_000), "{claim:?}");
+        std::fs::remove_file(consumer.path("copy")).unwrap();
+        let asked = asked.load(Ordering::Relaxed);
+        assert!(asked < 200, "{copies} of {claim:?}: {asked} Interests");
+    }
+}
+
+/// Content that is not signed, signed by another key, or listed by a manifest of another key.
+#[test]
+fn fetch_without_trusted_signer_ends_soon() {
+    let (producer, consumer) = site();
+    producer.write("tea", &noise(60_000));
+    for words in ["key new /other", "key export /other --public -o other.cert"] {
+        consumer.run(words).succeeds();
+    }
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0";
+    for (how, named) in
+        [("", false), ("--sign /site/ann", true), ("--sign /site/ann --manifest", true)]
+    {
+        let server = producer.serve(&format!("{words} {how}"));
+        let (face, asked) = relay(&server, Claim::Digest, 0, Order::Ahead);
+        let fetch = format!("fetch /site/ann/tea --verify key=other.cert --face {face} -o copy");
+        let ended = consumer.run(&fetch);
+        assert_eq!(ended.stderr.contains("wanted is other.cert"), named, "{}", ended.stderr);
+        ended.fails(5, &["cannot be trusted"]);
+        let asked = asked.load(Ordering::Relaxed);
+        assert!(asked < 60, "{how}: {asked} Interests");
+    }
+}
+
+const ROOT: &str = "/site/KEY/1/self/v=1";
+const MIDDLE: &str = "/site/KEY/2/i/v=1";
+const LEAF: &str = "/site/KEY/3/i/v=1";
+const DAY: u64 = 86_400;
+
+/// The certificate `name` of the key of a seed, signed by another, valid for days from now.
+fn certified((name, seed): (&str, u8), (by, its_seed): (&str, u8), days: [i64; 2]) -> Data {
+    let unix_s = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let dates = days.map(|day| unix_s.as_secs().checked_add_signed(day * DAY as i64).unwrap());
+    let [from, to] = dates.map(certificate::date);
+    let validity = Validity { not_before: from.as_bytes(), not_after: to.as_bytes() };
+    let by = signer(its_seed, &by.parse().unwrap());
+    let certifier = Certifier(&by, Some(validity));
+    let name = name.parse().unwrap();
+    let builder = DataBuilder::new(&name).content_type(ContentType::Key);
+    builder.freshness(Duration::from_secs(3_600)).build(&public_key(seed), &certifier)
+}
+
+/// A producer of `/site/file` whose packets the leaf has signed, with these certificates.
+fn publisher(certificates: Vec<Data>) -> (String, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (count, leaf) = (Arc::clone(&asked), signer(3, &LEAF.parse().unwrap()));
+    let face = producer(move |interest| {
+        count.fetch_add(1, Ordering::Relaxed);
+        let data = asked_object(interest).map(|object| {
+            let plain = metadata_of(&object, object.append(Component::version(1)), Some(0));
+            DataBuilder::new(plain.name()).build(plain.content(), &leaf)
+        });
+        let segment = asked_segment(interest).map(|_| {
+            let builder = DataBuilder::new(&interest.name).final_block(Component::segment(0));
+            builder.build(b"content", &leaf)
+        });
+        let certificate = certificates.iter().find(|it| interest.is_satisfied_by(it)).cloned();
+        certificate.or(data).or(segment).into_iter().collect()
+    });
+    (face, asked)
+}
+
+#[test]
+fn invalid_chain_is_reported_as_itself() {
+    let place = Place::new();
+    let now = [-1, 1];
+    place.write("root.cert", &certified((ROOT, 1), (ROOT, 1), now).wire());
+    let (root, middle, leaf) = ((ROOT, 1), (MIDDLE, 2), (LEAF, 3));
+    for (certificates, words) in [
+        (vec![certified(leaf, middle, now), certified(middle, root, now)], ""),
+        (vec![certified(leaf, root, [-2, -1])], "has expired"),
+        (vec![certified(leaf, root, [1, 2])], "is not valid yet"),
+        (vec![certified(leaf, middle, now), certified(middle, root, [-2, -1])], "has expired"),
+        (vec![certified(leaf, ("/site/KEY/3", 3), now)], "signed by itself, and no trust anchor"),
+        (
+            vec![certified(leaf, middle, now), certified(middle, ("/site/KEY/2", 2), now)],
+            "signed by itself, and no trust anchor",
+        ),
+        (vec![certified(leaf, middle, now), certified(middle, leaf, now)], "in a circle"),
+    ] {
+        let (face, asked) = publisher(certificates);
+        let begin = Instant::now();
+        let ended = place.run(&format!("fetch /site/file --trust root.cert --face {face}"));
+        let asked = asked.load(Ordering::Relaxed);
+        if words.is_empty() {
+            assert_eq!(ended.succeeds().stdout, b"content");
+            continue;
+        }
+        ended.fails(5, &["cannot be trusted", words]);
+        assert!(begin.elapsed() < Duration::from_secs(30), "{words}: {:?}", begin.elapsed());
+        assert!(asked < 60, "{words}: {asked} Interests");
+    }
+}
+
+#[test]
+fn forged_invalid_certificate_ends_nothing() {
+    let place = Place::new();
+    let now = [-1, 1];
+    place.write("root.cert", &certified((ROOT, 1), (ROOT, 1), now).wire());
+    let genuine = certified((LEAF, 3), (ROOT, 1), now);
+    for forged in [
+        certified((LEAF, 9), (ROOT, 9), [-2, -1]),
+        certified((LEAF, 9), (ROOT, 9), [1, 2]),
+        certified((LEAF, 9), ("/site/KEY/3", 9), now),
+        certified((LEAF, 9), (LEAF, 9), now),
+        certified((LEAF, 9), (MIDDLE, 9), now),
+    ] {
+        let leaf = signer(3, &LEAF.parse().unwrap());
+        let mut seen = 0;
+        let (forged, genuine) = (forged.clone(), genuine.clone());
+        let face = producer(move |interest| {
+            if interest.is_satisfied_by(&genuine) {
+                seen += 1;
+                return vec![if seen <= 5 { forged.clone() } else { genuine.clone() }];
+            }
+            let segment = asked_segment(interest).map(|_| {
+                let builder = DataBuilder::new(&interest.name).final_block(Component::segment(0));
+                builder.build(b"content", &leaf)
+            });
+            segment.into_iter().collect()
+        });
+        let words = format!("fetch /site/file/v=1 --trust root.cert --face {face}");
+        assert_eq!(place.run(&words).succeeds().stdout, b"content");
     }
 }

@@ -1,5 +1,5 @@
 //! A forwarder process: its faces, routes and messages.
-use crate::place::{Ended, Place, Server, noise};
+use crate::place::{Ended, Ends, Place, Server, kill, noise, until};
 
 /// A forwarder that listens at `listen`, with more of a configuration behind that.
 pub(crate) fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
@@ -86,6 +86,128 @@ fn remote_producer_registers_only_if_permitted() {
 }
 
 #[test]
+fn chain_of_forwarders_over_udp_works() {
+    let place = Place::new();
+    let content = noise(200_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], "");
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\n\
+         [[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        at(&far, "udp")
+    );
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
+    let fetched = place.run(&format!("fetch /data -q --face {}", near.face())).succeeds();
+    assert!(fetched.stdout == content);
+    let missing = place.run(&format!("fetch /other -q --face {}", near.face()));
+    missing.fails(3, &["/other"]);
+    let (_, document) = near.stop("INT");
+    assert_eq!((&document["cache_hits"], &document["prefixes"]), (&0.into(), &1.into()));
+    assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
+}
+
+#[test]
+fn a_file_is_fetched_through_a_multicast_group() {
+    let place = Place::new();
+    let content = noise(100_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    // No other program uses a port that was free.
+    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let lan = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"lan\"\nuri = \"udp4://224.0.23.170:{port}\"\n\
+         interface = \"lo\"\nloopback = true\n"
+    );
+    let far = forwarder(&place, "far.toml", &[&unix], &lan);
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let near = format!("{lan}[[route]]\nprefix = \"/data\"\nface = \"lan\"\n");
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &near);
+    let fetched = place.run(&format!("fetch /data -q --face {}", near.face()));
+    if fetched.code == Some(0) {
+        assert!(fetched.stdout == content);
+        let listed =
+            place.run(&format!("ctl --json --face {unix} face list")).succeeds().document();
+        assert!(listed.to_string().contains("multi-access"), "{listed}");
+    } else {
+        // If the group cannot be joined, the face never came up, and the log reports it.
+        assert!(std::env::var_os("RECOUP_REQUIRE_NAMESPACES").is_none());
+        let (_, document) = near.stop("INT");
+        assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
+        eprintln!("skipped: no multicast on lo");
+    }
+    drop(far);
+}
+
+/// Cost of a fetch through two forwarders over a link that loses a frame of twenty: final documents of the near and the
+/// far forwarder, and of the consumer.
+fn over_a_lossy_link(near: &str, far: &str) -> [serde_json::Value; 3] {
+    let place = Place::new();
+    let content = noise(1_500_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let node = format!("[node]\ncache = 0\nrecovery = \"{far}\"\n");
+    let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], &node);
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let to = at(&far, "udp").replace("udp4", "udp");
+    let link = place.serve_with(
+        &format!("link --between udp://127.0.0.1:0 {to} --delay 5ms --queue 1000packets --seed 3"),
+        &["--loss", "bernoulli(p=0.05)"],
+    );
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\nrecovery = \"{near}\"\n\
+         [[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        link.face().replace("udp4", "udp")
+    );
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
+    let words = format!("fetch /data -o copy --json --face {}", near.face());
+    let fetched = place.run(&words).succeeds();
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    [near.stop("INT").1, far.stop("INT").1, fetched.document()]
+}
+
+#[test]
+fn forwarders_recover_losses_of_their_link() {
+    for recovery in ["wldr", "acked"] {
+        let [near, far, _] = over_a_lossy_link(recovery, recovery);
+        for document in [near, far] {
+            let count = |key: &str| document["recovery"][key].as_u64().unwrap();
+            let ended = ["resent", "settled", "given_up", "expired", "held"].map(count);
+            assert_eq!(count("numbered"), ended.iter().sum::<u64>(), "{recovery}: {document}");
+            assert!(count("resent") > 0, "{recovery}: {document}");
+        }
+    }
+}
+
+#[test]
+fn recovery_interoperates_with_plain_forwarders() {
+    for ends in [["wldr", "off"], ["off", "wldr"]] {
+        let [near, far, _] = over_a_lossy_link(ends[0], ends[1]);
+        let resent = |document: &serde_json::Value| document["recovery"]["resent"].as_u64();
+        let none = |end: &str| (end == "wldr").then_some(0);
+        assert_eq!([resent(&near), resent(&far)], ends.map(none), "{near} {far}");
+    }
+}
+
+#[test]
+fn static_face_reopens_when_its_neighbour_returns() {
+    let place = Place::new();
+    place.write("data", b"content");
+    let unix = unix(&place);
+    let more = format!(
+        "[[face]]\nname = \"later\"\nuri = \"{unix}\"\n[[route]]\nprefix = \"/data\"\nface = \"later\"\n"
+    );
+    let forwarder = forwarder(&place, "node.toml", &["tcp://127.0.0.1:0"], &more);
+    for _ in 0..2 {
+        let server = place.serve(&format!("serve data --name /data --listen {unix}"));
+        let words = format!("fetch /data -q --no-progress-timeout 20s --face {}", forwarder.face());
+        crate::place::until("the face", || place.run(&words).code == Some(0));
+        server.stop("INT");
+    }
+}
+
+#[test]
 fn wrong_configuration_is_one_line_with_place() {
     let place = Place::new();
     let rejects = |text: &str, pieces: &[&str]| {
@@ -120,6 +242,34 @@ fn obstacle_of_a_listener_is_named_and_kept() {
     assert_eq!(place.read("mine"), b"content");
     let nowhere = place.path("nowhere/socket").display().to_string();
     rejects(&format!("unix://{nowhere}"), "the folder of the socket does not exist");
+}
+
+#[test]
+fn forwarder_reuses_the_socket_of_a_killed_one() {
+    let place = Place::new();
+    let socket = unix(&place);
+    drop(forwarder(&place, "a.toml", &[&socket], ""));
+    assert!(place.exists("socket"), "it was killed");
+    let second = forwarder(&place, "a.toml", &[&socket], "");
+    place.run(&format!("ctl --face {socket} status show")).succeeds();
+    assert_eq!(second.stop("INT").0, Some(0));
+    assert!(!place.exists("socket"), "it has ended in order");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn full_log_does_not_stop_forwarding() {
+    let place = Place::new();
+    let socket = unix(&place);
+    place.write("a.toml", format!("[[listen]]\nuri = \"{socket}\"\n").as_bytes());
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = place.command("forward --config a.toml --verbose");
+    let mut forwarder = Ends(command.stderr(full).spawn().expect("the command runs"));
+    let ask = format!("ctl --face {socket} status show");
+    until("an answer", || place.run(&ask).code == Some(0));
+    place.run(&ask).succeeds();
+    kill(&forwarder.0, "TERM");
+    assert_eq!(forwarder.0.wait().unwrap().code(), Some(0));
 }
 
 #[test]
@@ -249,6 +399,33 @@ pub(crate) fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) ->
     crate::place::until("a part", || place.part_bytes("copy") > 400_000);
     meanwhile();
     Ended::of(&words, child.wait_with_output().expect("it ends")).succeeds().document()
+}
+
+#[test]
+fn face_flap_does_not_reduce_the_window() {
+    let place = Place::new();
+    let content = noise(3_000_000);
+    place.write("data", &content);
+    let server =
+        place.serve("serve data --name /data --listen udp://127.0.0.1:0 --segment-size 1200");
+    let to = server.face().replace("udp4", "udp");
+    let link = place
+        .serve(&format!("link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"));
+    let unix = unix(&place);
+    let more = format!(
+        "[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        link.face().replace("udp4", "udp")
+    );
+    let first = forwarder(&place, "node.toml", &[&unix], &more);
+    let mut second = None;
+    let document = slow_fetch(&place, &unix, || {
+        first.stop("TERM");
+        second = Some(forwarder(&place, "node.toml", &[&unix], &more));
+    });
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    let losses = &document["losses"];
+    assert_eq!(losses["loss_events"], 0, "{document}");
+    assert!(losses["mobility"].as_u64() > Some(0), "{document}");
 }
 
 #[test]

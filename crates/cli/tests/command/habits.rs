@@ -1,5 +1,5 @@
 //! A fetch behaves as users of curl, wget and rsync expect.
-use crate::place::Place;
+use crate::place::{Place, kill, noise, until};
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -23,6 +23,43 @@ fn dead_address_is_named_within_seconds() {
     let mute = format!("ws://{}", mute.local_addr().unwrap());
     let words = format!("fetch /a -o x --face {mute} --connect-timeout 300ms");
     place.run(&words).fails(6, &["no answer within", &mute]);
+}
+
+#[test]
+fn limited_rate_is_kept() {
+    let place = Place::new();
+    place.write("data", &noise(300_000));
+    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let words = format!("fetch /data -o copy --json --limit-rate 150k --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
+    assert!(place.read("copy") == noise(300_000));
+    // The first tenth of a second comes at once.
+    let seconds = document["total_s"].as_f64().unwrap();
+    assert!(seconds > 1.7, "{seconds}");
+    assert_eq!(document["losses"]["congestion"], 0, "{document}");
+}
+
+#[test]
+fn restart_discards_a_partial_file() {
+    let place = Place::new();
+    place.write("data", &noise(400_000));
+    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let words = format!("fetch /data -o copy --face {}", server.face());
+    let slow = format!("{words} --limit-rate 100k");
+    let child = place.command(&slow).spawn().unwrap();
+    until("a partial file", || place.part_bytes("copy") > 30_000);
+    kill(&child, "INT");
+    child.wait_with_output().unwrap();
+    place.run(&words).fails(4, &["unfinished download", "--resume", "--restart"]);
+    let document = place.run(&format!("{words} --restart --json")).succeeds().document();
+    assert_eq!(document["segments_before"], 0);
+    assert_eq!(document["bytes"], 400_000);
+    assert!(place.read("copy") == noise(400_000) && !place.has_staging("copy"));
+    // The file is finished, and fetched again.
+    let document = place.run(&format!("{words} --restart --json")).succeeds().document();
+    assert_eq!(document["bytes"], 400_000);
+    place.run(&format!("{words} --restart --resume")).fails(2, &["--restart", "--resume"]);
+    place.run("fetch /data -o - --restart").fails(2, &["--restart", "-o"]);
 }
 
 fn mode(place: &Place, path: &str) -> u32 {
@@ -67,6 +104,61 @@ fn modes_and_times_arrive() {
     place.run(&format!("fetch /tree/secret -o one --face {}", server.face())).succeeds();
     assert_eq!(mode(&place, "one"), 0o600);
     assert_eq!(fs::metadata(place.path("one")).unwrap().modified().unwrap(), time);
+}
+
+#[test]
+fn mode_survives_an_interruption() {
+    let place = Place::new();
+    place.write("data", &noise(400_000));
+    fs::set_permissions(place.path("data"), fs::Permissions::from_mode(0o700)).unwrap();
+    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let words = format!("fetch /data -o copy --face {}", server.face());
+    let child = place.command(&format!("{words} --limit-rate 100k")).spawn().unwrap();
+    until("a partial file", || place.part_bytes("copy") > 30_000);
+    kill(&child, "INT");
+    child.wait_with_output().unwrap();
+    place.run(&format!("{words} --resume")).succeeds();
+    assert_eq!(mode(&place, "copy"), 0o700);
+}
+
+#[test]
+fn mirror_keeps_an_unfinished_file() {
+    let place = Place::new();
+    fs::create_dir(place.path("tree")).unwrap();
+    place.write("tree/a", &noise(400_000));
+    let server = place.serve("serve tree --name /tree --listen udp://127.0.0.1:0");
+    let words = format!("fetch /tree -r -o copy --face {}", server.face());
+    let child = place.command(&format!("{words} --limit-rate 100k")).spawn().unwrap();
+    until("a partial file", || place.part_bytes("copy/a") > 30_000);
+    kill(&child, "INT");
+    child.wait_with_output().unwrap();
+    place.run(&words).fails(4, &["unfinished download", "--resume", "--restart"]);
+    assert!(place.part_bytes("copy/a") > 30_000);
+    place.run(&format!("{words} --resume")).succeeds();
+    assert!(place.read("copy/a") == noise(400_000));
+}
+
+#[test]
+fn folder_is_mirrored() {
+    let place = Place::new();
+    fs::create_dir(place.path("tree")).unwrap();
+    for file in ["a", "b", "c"] {
+        place.write(&format!("tree/{file}"), &noise(20_000));
+    }
+    let server = place.serve("serve tree --name /tree --listen udp://127.0.0.1:0");
+    let words = format!("fetch /tree -r -o copy --json --face {}", server.face());
+    let files = |more: &str| {
+        let document = place.run(&format!("{words}{more}")).succeeds().document();
+        let files = &document["files"];
+        (files["fetched"].as_u64().unwrap(), files["before"].as_u64().unwrap())
+    };
+    assert_eq!(files(""), (3, 0));
+    assert_eq!(files(""), (0, 3));
+    place.write("tree/b", &noise(30_000));
+    place.write("copy/c", b"changed here");
+    assert_eq!(files(""), (2, 1));
+    assert!(place.read("copy/b") == noise(30_000) && place.read("copy/c") == noise(20_000));
+    assert_eq!(files(" --restart"), (3, 0));
 }
 
 #[test]

@@ -59,6 +59,16 @@ fn impossible_commands_are_errors() {
 }
 
 #[test]
+fn a_private_key_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.run("key new /alice").succeeds();
+    place.run("key export /alice --insecure -o private.pem").succeeds();
+    let mode = std::fs::metadata(place.path("private.pem")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
 fn a_full_disk_leaves_no_half_a_key() {
     if !can_mount() {
         return;

@@ -40,6 +40,21 @@ fn fetch_and_serve_agree_over_a_long_link() {
 }
 
 #[test]
+fn off_at_either_end_leaves_the_link_plain() {
+    assert_eq!(fetched("", "--recovery off"), "off");
+    assert_ne!(fetched("--recovery off", ""), "agreed");
+}
+
+#[test]
+fn streams_are_offered_nothing() {
+    for listen in ["tcp://127.0.0.1:0", "unix://DIR/socket", "ws://127.0.0.1:0"] {
+        let place = Place::new();
+        let server = server(&place, listen, "");
+        assert_eq!(agreement(&place, server.face(), ""), "off", "{listen}");
+    }
+}
+
+#[test]
 fn verbose_fetch_reports_the_agreement() {
     let place = Place::new();
     let server = server(&place, UDP, "");

@@ -85,6 +85,27 @@ fn capture_begins_at_start_or_reload() {
     assert!(is_capture(&more) && more.len() < all.len() / 2, "{}", more.len());
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn full_disk_only_ends_the_capture() {
+    let place = Place::new();
+    let observed = Observed::start(&place, "capture = \"/dev/full\"", "--log json");
+    for _ in 0..3 {
+        observed.carry();
+    }
+    until("the line", || observed.log().contains("capture-ended"));
+    let log = observed.end();
+    let ended: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+        .filter(|line: &Value| line["event"] == "capture-ended")
+        .collect();
+    let [line] = ended.as_slice() else { panic!("{log}") };
+    assert_eq!(line["level"], "warn");
+    let text = line["text"].as_str().unwrap();
+    assert!(text.contains("/dev/full") && text.contains("no space left"), "{text}");
+}
+
 /// The lines of standard error that are events of that name.
 fn events(log: &str, name: &str) -> Vec<Value> {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -164,6 +185,21 @@ fn gap(line: &str) -> u64 {
 }
 
 #[test]
+fn failed_capture_does_not_stop_a_reload() {
+    let place = Place::new();
+    place.write(
+        "node.toml",
+        b"[node]\ncapture = \"none/x\"\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n",
+    );
+    place.run("forward --config node.toml").fails(4, &["none/x", "no such file"]);
+    let observed = Observed::start(&place, "", "");
+    observed.reload("capture = \"none/x\"");
+    until("the line", || observed.log().contains("none/x"));
+    observed.carry();
+    observed.end();
+}
+
+#[test]
 fn events_are_json_objects_up_to_the_level() {
     let place = Place::new();
     let observed = Observed::start(&place, "log = \"json\"\nlog-level = \"debug\"", "");
@@ -205,4 +241,19 @@ fn faces_are_logged_only_on_request() {
     assert!(observed.end().contains(" is up"));
     place.run("forward --verbose --quiet").fails_as_usage(&["--quiet"]);
     place.run("forward --log xml").fails_as_usage(&["xml", "json"]);
+}
+
+#[test]
+fn an_unread_standard_error_stops_no_transfer() {
+    let place = Place::new();
+    let content = noise(20_000_000);
+    place.write("data", &content);
+    // The server's output has no reader either: it ends with the test.
+    let server = place.serve("serve data --name /data --verbose --listen unix://socket");
+    let words = format!("fetch /data --verbose -o copy --face {}", server.face());
+    let mut child = place.command(&words).spawn().expect("it runs");
+    until("the end without a reader", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(place.read("copy") == content);
+    assert_eq!(server.stop("INT").0, Some(0));
 }

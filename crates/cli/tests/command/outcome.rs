@@ -1,5 +1,6 @@
 //! The end of a fetch: one line of result, and losses by their cause.
 use crate::place::{Place, Server, noise};
+use serde_json::Value;
 
 fn served(bytes: usize) -> (Place, Server) {
     let place = Place::new();
@@ -56,6 +57,25 @@ fn random_losses_lead_to_a_recovery_hint() {
     assert!(line.contains(" % of packets lost, "), "{line}");
     assert!(!line.contains("all by congestion") && !line.contains("cause unknown"), "{line}");
     assert!(line.lines().last().unwrap().starts_with("hint: ") && line.contains("wldr"), "{line}");
+}
+
+#[test]
+fn losses_are_not_named_congestion_without_evidence() {
+    let (place, server) = served(1_000_000);
+    let link = lossy(&place, &server);
+    let fetch = |more: &str| {
+        let words = format!(
+            "fetch /data -o copy --congestion cubic --recovery off {more} --face {}",
+            link.face()
+        );
+        place.run(&words).succeeds()
+    };
+    let document: Value = fetch("--json").document();
+    assert!(document["losses"]["unknown"].as_u64() >= Some(5), "{document}");
+    assert_eq!(document["losses"]["congestion"], 0, "{document}");
+    let line = fetch("").stderr;
+    assert!(line.contains(" % of packets lost, cause unknown; verified"), "{line}");
+    assert!(!line.contains("hint:"), "{line}");
 }
 
 #[test]

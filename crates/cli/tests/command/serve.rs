@@ -1,9 +1,9 @@
 //! Serving: from where, at which face, until when.
-use crate::place::{Ends, Place, in_own_network, noise, recoup};
+use crate::place::{Ends, Place, in_own_network, noise, recoup, until};
 use bytes::BytesMut;
 use recoup_packet::interest::Interest;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::Command;
 
@@ -57,6 +57,23 @@ fn the_version_is_chosen() {
 }
 
 #[test]
+fn changed_file_begins_another_version() {
+    let place = Place::new();
+    place.write("data", &noise(20_000));
+    let words = "serve data --name /data --listen tcp://127.0.0.1:0";
+    let server = place.serve(words);
+    let old = server.listening["name"].as_str().unwrap().to_owned();
+    place.run(&format!("fetch /data -q -o first --face {}", server.face())).succeeds();
+    place.write("data", b"quite another content");
+    let again = format!("fetch {old} -q --face {}", server.face());
+    until("the end of the version", || place.run(&again).code == Some(3));
+    place.run(&format!("fetch /data -q -o second --face {}", server.face())).succeeds();
+    assert_eq!(place.read("second"), b"quite another content");
+    let (_, document) = server.stop("INT");
+    assert_eq!(document["versions_ended"], 1);
+}
+
+#[test]
 fn what_cannot_be_served_is_named() {
     let place = Place::new();
     let serve =
@@ -87,12 +104,50 @@ fn names_of_local_scope_are_announced_as_such() {
 }
 
 #[test]
+fn a_place_that_is_taken_is_named() {
+    let place = Place::new();
+    place.write("data", b"x");
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
+    let words = format!("serve data --name /data --listen {}", server.face());
+    place.run(&words).fails(4, &["cannot listen", "listens there already", "another port"]);
+    let elsewhere = "serve data --name /data --listen tcp://192.0.2.1:6363";
+    place.run(elsewhere).fails(4, &["cannot listen", "no such address"]);
+    place.run("serve data --name /data --listen unix:///no/where").fails(4, &["/no/where"]);
+}
+
+#[test]
 fn what_is_no_forwarder_is_found_out() {
     let place = Place::new();
     place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     let words = format!("serve data --name /other --face {}", server.face());
     place.run(&words).fails(6, &["/other", "forwarder", "--listen"]);
+}
+
+#[test]
+fn start_line_is_printed_unless_quiet() {
+    let place = Place::new();
+    place.write("data", b"x");
+    let words = "serve data --name /data --listen tcp://127.0.0.1:0";
+    for (more, quiet) in [("", false), (" -q", true)] {
+        let mut child = place.command(&format!("{words}{more}")).spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let mut line = String::new();
+        if !quiet {
+            let mut byte = [0];
+            while !line.ends_with('\n') && stderr.read(&mut byte).unwrap() == 1 {
+                line.push(char::from(byte[0]));
+            }
+            assert!(line.starts_with("serving data as /data/v=") && line.contains("tcp"), "{line}");
+        } else {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+        }
+        crate::place::kill(&child, "TERM");
+        until("the end", || child.try_wait().unwrap().is_some());
+        line.clear();
+        stderr.read_to_string(&mut line).unwrap();
+        assert_eq!(line.is_empty(), quiet, "{line}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Sharing on a local network: one command on each side. The network is the loopback interface of a namespace.
-use crate::place::{Ended, Neighbour, Place, in_own_network, ip, noise, until};
+use crate::place::{Ended, Neighbour, Place, in_own_network, ip, kill, noise, until};
 use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
 use std::collections::HashMap;
+use std::io::{BufRead, BufReader};
 
 /// The code of a share.
 fn code(share: &crate::place::Server) -> String {
@@ -25,6 +26,24 @@ fn share_is_found_by_its_code() {
         let share = here.serve("share photos");
         there.run(&format!("get {} -q -o copy", code(&share).to_uppercase())).succeeds();
         assert!(there.read("copy/2024/sea.jpg") == content);
+    });
+}
+
+#[test]
+fn interrupted_download_is_resumed() {
+    in_own_network("share::interrupted_download_is_resumed", || {
+        let (here, there) = (Place::new(), Place::new());
+        let content = noise(30_000_000);
+        here.write("movie", &content);
+        let share = here.serve("share movie");
+        let get = format!("get {} -q", code(&share));
+        let child = there.command(&get).spawn().unwrap();
+        until("a part", || there.part_bytes("movie") > 0);
+        kill(&child, "INT");
+        let ended = Ended::of(&get, child.wait_with_output().unwrap());
+        assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+        there.run(&format!("{get} --resume")).succeeds();
+        assert!(there.read("movie") == content);
     });
 }
 
@@ -79,6 +98,32 @@ fn repeated_announcement_denies_no_get() {
             assert!(there.read(&number.to_string()) == b"content");
         }
         let _ = stranger.shutdown();
+    });
+}
+
+#[test]
+fn shared_file_gets_a_plain_name() {
+    in_own_network("share::shared_file_gets_a_plain_name", || {
+        let (here, there) = (Place::new(), Place::new());
+        for (name, plain) in
+            [(".bashrc", "_bashrc"), ("a\u{1b}[2J\u{202e}b", "a_[2J_b"), ("nul.", "nul_")]
+        {
+            here.write(name, b"content");
+            let share = here.serve_with("share", &[name]);
+            let got = there.run(&format!("get {}", code(&share))).succeeds();
+            assert!(got.stderr.contains(&format!("writing to {plain}")), "{}", got.stderr);
+            assert!(there.read(plain) == b"content" && !there.exists(name));
+        }
+        let name = "a\nb\u{1b}[2J";
+        here.write(name, b"content");
+        let mut command = here.command("share");
+        let mut share = command.arg(name).spawn().unwrap();
+        let mut log = BufReader::new(share.stderr.take().unwrap());
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        kill(&share, "INT");
+        share.wait().unwrap();
+        assert!(line.starts_with("sharing a\\nb [2J; on another machine"), "{line:?}");
     });
 }
 

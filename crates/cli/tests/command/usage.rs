@@ -44,7 +44,34 @@ fn short_help_fits_a_screen() {
 }
 
 #[test]
-fn mistakes_are_usage_errors_with_the_right_spelling() {
+fn misspelled_value_is_named_with_the_right_one() {
+    let place = Place::new();
+    let cases: [(&str, &[&str]); 17] = [
+        ("fetsh /a", &["fetsh", "fetch"]),
+        ("fetch", &["NAME"]),
+        ("fetch /a%zz -o x", &["/a%zz"]),
+        ("fetch /a -o x --face gopher://h", &["gopher"]),
+        ("fetch /a -o x --lifetime 4000", &["4000 has no unit", "10 ms"]),
+        ("fetch /a -o x --lifetime 10us", &["whole milliseconds"]),
+        ("fetch /a -o x --range 20..10", &["empty"]),
+        ("fetch /a -o x --range ten", &["10..20"]),
+        ("fetch /a -o x --verify maybe", &["auto, digest, key=FILE", "trust=FILE", "none"]),
+        ("fetch /a -o x --init-cwnd 0", &["at least 1"]),
+        ("fetch /a -o x --retries -1", &["unlimited"]),
+        ("fetch /a --resume", &["--output"]),
+        ("fetch /a -o x -v -q", &["--verbose", "--quiet"]),
+        ("serve x", &["--name"]),
+        ("serve x --name /x --segment-size 9000", &["8800"]),
+        ("ping /a -c 1 --listen udp://127.0.0.1:0", &["--listen", "--count"]),
+        ("forward --metrics=9695", &["127.0.0.1:9695"]),
+    ];
+    for (words, pieces) in cases {
+        place.run(words).fails_as_usage(pieces);
+    }
+}
+
+#[test]
+fn mistakes_are_answered_with_the_right_spelling() {
     let place = Place::new();
     let link = "link --between udp://127.0.0.1:0 udp://127.0.0.1:9";
     for (words, answer) in [
@@ -67,6 +94,28 @@ fn mistakes_are_usage_errors_with_the_right_spelling() {
         let words = words.split(' ').collect::<Vec<_>>().join(" ");
         place.run(&words).fails(2, &[answer]);
     }
+}
+
+#[test]
+fn wrong_algorithm_is_named_with_valid_ones() {
+    let place = Place::new();
+    let fetch = |more: &str| place.run(&format!("fetch /a -o x {more}"));
+    fetch("--congestion cubik").fails_as_usage(&["--congestion", "cubik", "cubic"]);
+    fetch("--congestion cubic(bета=1)").fails_as_usage(&["beta"]);
+    fetch("--congestion aimd(beta=2)").fails_as_usage(&["beta=2", "0 to 1"]);
+    fetch("--rto jacobsen").fails_as_usage(&["--rto", "jacobson"]);
+    fetch("--rto jacobson(min=200)").fails_as_usage(&["min"]);
+    fetch("--rto jacobson(min=1s) --min-rto 2s").fails_as_usage(&["given twice"]);
+    fetch("--min-rto 2s --max-rto 1s").fails_as_usage(&["min"]);
+    fetch("--congestion fixed --init-cwnd 4").fails_as_usage(&["init-cwnd"]);
+    fetch("--no-cwa").fails_as_usage(&["conservative", "--no-cwa", "--congestion cubic"]);
+}
+
+#[test]
+fn options_without_their_place_are_errors() {
+    let place = Place::new();
+    place.run("fetch /a -o - --resume").fails(2, &["--resume", "-o"]);
+    place.run("fetch /a -o - -r").fails(2, &["-r", "-o"]);
 }
 
 /// A copy of the program in a folder of its own, as one would install it.

@@ -58,6 +58,28 @@ fn a_producer_that_restarts_is_waited_for() {
 }
 
 #[test]
+fn a_stream_that_breaks_is_opened_again() {
+    let place = Place::new();
+    let content = noise(30_000_000);
+    place.write("data", &content);
+    let socket = place.path("socket");
+    let serve = format!("serve data --name /data --listen unix://{}", socket.display());
+    let server = place.serve(&serve);
+    let words = format!(
+        "fetch /data -q -o copy --wait=60s --congestion fixed(window=1) --face {}",
+        server.face()
+    );
+    let fetch = place.command(&words).spawn().unwrap();
+    until("a part", || place.part_bytes("copy") > 0);
+    let (_, served) = server.stop("TERM");
+    assert!(served["bytes"].as_u64().unwrap() < content.len() as u64, "{served}");
+    std::thread::sleep(ABSENCE);
+    let _server = place.serve(&serve);
+    Ended::of(&words, fetch.wait_with_output().unwrap()).succeeds();
+    assert!(place.read("copy") == content);
+}
+
+#[test]
 fn waiting_ends_when_its_time_is_over() {
     let place = Place::new();
     let begun = Instant::now();

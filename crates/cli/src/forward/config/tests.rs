@@ -241,3 +241,47 @@ fn options_that_need_a_restart_are_distinguished() {
         assert_eq!(fixed(followed), usual, "{followed}");
     }
 }
+
+#[test]
+fn mistake_has_problem_place_and_remedy() {
+    let listen = "[[listen]]\nuri = \"udp://0.0.0.0\"\n";
+    for (before, text, line) in [
+        (
+            "",
+            "listen = \"udp://0.0.0.0\"",
+            "1:10: listen: `udp://0.0.0.0` is no table; write [[listen]]",
+        ),
+        (
+            "",
+            "[[listen]]\nurl = \"udp://0.0.0.0\"",
+            "2:1: listen.1.url: is not known here; did you mean `uri`?",
+        ),
+        ("", "this is no toml", "1:6: this is neither a [table] nor a key with its value"),
+        (listen, "[[node]]\ncache = 5", "3:1: node: is no table; write [node]"),
+        (
+            listen,
+            "[node]\nstrategy = \"best-rout\"",
+            "4:12: node.strategy: no strategy is called `best-rout` (did you",
+        ),
+        (listen, "[limits]\nidle = 120", "4:8: limits.idle: 120 has no unit; write \"120s\""),
+        (
+            listen,
+            "[[face]]\nuri = \"udp://192.0.2.8\"",
+            "3:1: face.1.name: is missing; write name = \"north\"",
+        ),
+        (
+            listen,
+            "[[route]]\nprefix = \"/a\"\nface = \"nroth\"",
+            "5:8: route.1.face: no face is called `nroth`",
+        ),
+        (
+            listen,
+            "[management]\nopen = [\"ribs\"]",
+            "4:8: management.open: `ribs` has no commands; there are rib",
+        ),
+    ] {
+        let failure =
+            ForwardConfig::parse("n.toml", &format!("{before}{text}")).unwrap_err().to_string();
+        assert!(failure.starts_with(&format!("n.toml:{line}")), "{text}: {failure}");
+    }
+}
