@@ -111,10 +111,11 @@ impl Watch {
     pub(super) fn on_interest(&mut self, now: Instant, answers: bool) {
         let is_first = self.waits_since.is_none();
         self.waits_since.get_or_insert(now);
-        let is_idle =
-            is_first && !self.silent && self.idle.is_some_and(|it| self.check_at == Some(it.0));
-        if (self.check_at.is_none() || is_idle) && (answers || self.lessons < LESSONS) {
-            self.check_at = Some(now + self.pause());
+        // A later check is that of an idle forwarder.
+        let is_early = is_first && answers && !self.silent;
+        if is_early || self.check_at.is_none() && (answers || self.lessons < LESSONS) {
+            let due = now + self.pause();
+            self.check_at = Some(self.check_at.map_or(due, |at| at.min(due)));
         }
     }
 
@@ -382,8 +383,10 @@ mod tests {
             }
         }
         assert_eq!(asked, [1100, 3100, 7100, 15_100]);
-        // An Interest is not kept waiting by a later question.
-        watch.on_frame(at(100_000), true);
+        // An Interest is not kept waiting by a later question, however many frames came before.
+        for frame in [100_000, 100_200, 100_400] {
+            watch.on_frame(at(frame), true);
+        }
         watch.on_interest(at(100_500), true);
         assert_eq!(questions(&mut watch, true, at(100_700))[0], at(100_600));
     }

@@ -92,17 +92,7 @@ mod tests {
     use crate::congestion::{Loss, LossKind};
 
     fn loss(kind: LossKind, order: u64) -> Loss {
-        Loss {
-            kind,
-            order,
-            highest_order: 200,
-            high_data: 100,
-            high_interest: 200,
-            in_flight: 100,
-            evidence: 0,
-            srtt: None,
-            min_rtt: None,
-        }
+        Loss { kind, order, highest_order: 200, in_flight: 100, ..Loss::default() }
     }
 
     #[test]
