@@ -41,3 +41,29 @@ fn host_of(authority: &str) -> Option<&str> {
     };
     port.bytes().all(|byte| byte.is_ascii_digit()).then_some(host)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machine_is_answered_and_foreign_names_are_not() {
+        let hosts: Hosts = ["Data.example".to_owned()].into_iter().collect();
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "127.0.0.1:8080",
+            "192.0.2.7",
+            "[::1]:8080",
+            "[::1]",
+            "data.example:80",
+        ] {
+            assert!(hosts.contains(host), "{host}");
+        }
+        for host in
+            ["evil.example", "localhost.evil.example:80", "", "localhost:80@evil", "[::1", "::1]"]
+        {
+            assert!(!hosts.contains(host), "{host}");
+        }
+    }
+}

@@ -1,10 +1,14 @@
 //! Clients served by other clients, over sockets and pairs of this process.
 use recoup::{Client, FetchOptions, Verify};
+use recoup_io::key::{KeyStore, KeyType};
 use recoup_transport::congestion::Congestion;
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Content that differs from place to place.
 fn content(bytes: usize) -> Vec<u8> {
@@ -71,6 +75,26 @@ fn many_fetches_share_a_client() {
 }
 
 #[test]
+fn absent_name_is_not_found() {
+    let (place, face) = (alone(), face());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes("x").unwrap();
+    let error = toward(&face).get("/a/nothing").unwrap_err();
+    assert!(error.is_not_found() && error.remedy().is_some(), "{error}");
+    assert_eq!(error.kind() as u8, 3);
+}
+
+#[test]
+fn silent_producer_is_a_timeout() {
+    let (place, face) = (alone(), face());
+    let server = place.serve("/a").listen(&face).unwrap().silent();
+    let _server = server.answer(|_| None).unwrap();
+    let options =
+        FetchOptions { no_progress: Duration::from_millis(300), ..FetchOptions::default() };
+    let error = toward(&face).fetch("/a/b").options(options).to_vec().unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+}
+
+#[test]
 fn wrong_key_is_unverified() {
     let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
     let _server = place.serve("/a").listen(&face).unwrap().bytes("signed by a digest").unwrap();
@@ -90,6 +114,15 @@ fn right_key_verifies() {
     let client = Client::builder().face(&*face).verify(Verify::Key(key)).connect().unwrap();
     assert_eq!(client.get("/a").unwrap(), "signed");
     drop(server);
+}
+
+#[test]
+fn face_without_a_peer_is_unreachable() {
+    let error = Client::builder().face("memory://no-such-place").connect().unwrap_err();
+    assert!(error.is_unreachable(), "{error}");
+    let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = toward(&format!("udp://{port}")).get("/a").unwrap_err();
+    assert!(error.is_unreachable(), "{error}");
 }
 
 #[test]
@@ -183,6 +216,18 @@ fn reader_fetches_what_is_read() {
 }
 
 #[test]
+fn folder_is_served_by_paths() {
+    let (place, face, folder) = (alone(), face(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("one"), "first").unwrap();
+    let _server = place.serve("/f").listen(&face).unwrap().folder(folder.path()).unwrap();
+    let client = toward(&face);
+    assert_eq!(client.get("/f/one").unwrap(), "first");
+    assert!(client.get("/f").unwrap_err().to_string().contains("is a folder"));
+    let missing = place.serve("/g").file(folder.path().join("two")).unwrap_err();
+    assert!(missing.is_local(), "{missing}");
+}
+
+#[test]
 fn function_answers_interests() {
     let (place, face) = (alone(), face());
     let server = place.serve("/s").listen(&face).unwrap();
@@ -205,6 +250,44 @@ fn function_answers_interests() {
     let again = client.get_packet("/s/x").unwrap();
     assert!(again.starts_with(b"answer ") && again != "answer 1", "{again:?}");
     assert!(server.summary().segments >= 2 && server.summary().unknown >= 3);
+}
+
+/// Runs a test once more, in a process with a key store of its own. Returns `true` there.
+fn has_own_keys(test: &str) -> bool {
+    const MARK: &str = "RECOUP_TEST_HAS_OWN_KEYS";
+    if std::env::var_os(MARK).is_some() {
+        return true;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test]).env(MARK, "1").env("XDG_DATA_HOME", data.path());
+    let output = again.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    false
+}
+
+#[test]
+fn members_read_encrypted_content() {
+    if !has_own_keys("members_read_encrypted_content") {
+        return;
+    }
+    let (keys, name) = (KeyStore::open_default(), |text: &str| text.parse().unwrap());
+    for reader in ["/alice", "/bob"] {
+        keys.generate(&name(reader), KeyType::Rsa).unwrap();
+    }
+    keys.new_group(&name("/site")).unwrap();
+    keys.grant("/site", &keys.certificate("/alice").unwrap()).unwrap();
+    let (place, face) = (alone(), face());
+    let server = place.serve("/site/report").listen(&face).unwrap().encrypt("/site");
+    let content = vec![7; 30_000];
+    let _server = server.bytes(content.clone()).unwrap();
+    let client = toward(&face);
+    let fetch = || client.fetch("/site/report");
+    assert_eq!(fetch().decrypt("/alice").to_vec().unwrap(), content);
+    assert_eq!(fetch().decrypt("/alice").bytes(10_000..10_020).to_vec().unwrap(), [7; 20]);
+    assert_ne!(fetch().to_vec().unwrap(), content);
+    let error = fetch().decrypt("/bob").to_vec().unwrap_err();
+    assert!(error.is_unverified() && error.to_string().contains("is encrypted"), "{error}");
 }
 
 #[test]
@@ -341,4 +424,102 @@ fn packet_of_another_signer_names_it() {
     let error = client.get_packet("/sensor/temperature").unwrap_err();
     assert!(error.is_unverified(), "{error}");
     assert!(error.message().contains("not signed by the given key"), "{error}");
+}
+
+/// The packet of one of the files `file-00` to `file-31` in a datagram: name of the file, and of the segment unless it is metadata.
+fn file_of(datagram: &[u8]) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
+    let has = |word: &[u8]| datagram.windows(word.len()).any(|it| it == word);
+    let at = datagram.windows(5).position(|it| it == b"file-")?;
+    if has(b"\x20\x02ls") {
+        // The listing has the names of all files.
+        return None;
+    }
+    let file = datagram.get(at..at + 7)?.to_vec();
+    if has(b"metadata") {
+        return Some((file, None));
+    }
+    // Version and segment number follow, each with a byte of type and of length.
+    let version_end = at + 9 + usize::from(*datagram.get(at + 8)?);
+    let segment_end = version_end + 2 + usize::from(*datagram.get(version_end + 1)?);
+    Some((file, Some(datagram.get(at..segment_end)?.to_vec())))
+}
+
+/// Pause after which a client waits for answers.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// A path between a client and a server. Segments are held back until so many files have answered with metadata, and the
+/// client has sent nothing for [`QUIET`] since.
+struct HoldingPath {
+    address: String,
+    stop: Arc<AtomicBool>,
+    /// Returns the number of segments that were requested until then.
+    relay: std::thread::JoinHandle<usize>,
+}
+
+fn hold_segments(server: &str, files: usize) -> HoldingPath {
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.connect(server.split_once("://").unwrap().1).unwrap();
+    for socket in [&near, &far] {
+        socket.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+    }
+    let address = format!("udp://{}", near.local_addr().unwrap());
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let relay = std::thread::spawn(move || {
+        let (mut requested, mut answered) = (BTreeSet::new(), BTreeSet::new());
+        let (mut client, mut early, mut held) = (None, 0, Vec::new());
+        let (mut datagram, mut received, mut holds) = ([0; 9_000], Instant::now(), true);
+        while !stopped.load(Ordering::Relaxed) {
+            while let Ok((length, from)) = near.recv_from(&mut datagram) {
+                (client, received) = (Some(from), Instant::now());
+                requested.extend(file_of(&datagram[..length]).and_then(|(_, segment)| segment));
+                far.send(&datagram[..length]).unwrap();
+            }
+            while let (Some(client), Ok(length)) = (client, far.recv(&mut datagram)) {
+                match file_of(&datagram[..length]) {
+                    Some((_, Some(_))) if holds => held.push(datagram[..length].to_vec()),
+                    of => {
+                        near.send_to(&datagram[..length], client).unwrap();
+                        answered.extend(of.map(|(file, _)| file));
+                    }
+                }
+            }
+            let begun = answered.len() == files && !requested.is_empty();
+            if holds && begun && received.elapsed() > QUIET {
+                (holds, early) = (false, requested.len());
+                for datagram in held.drain(..) {
+                    near.send_to(&datagram, client.unwrap()).unwrap();
+                }
+            }
+        }
+        early
+    });
+    HoldingPath { address, stop, relay }
+}
+
+#[test]
+fn files_of_a_folder_start_once() {
+    let (place, folder) = (alone(), tempfile::tempdir().unwrap());
+    for number in 0..32 {
+        std::fs::write(folder.path().join(format!("file-{number:02}")), content(5_000)).unwrap();
+    }
+    let server = place.serve("/a").listen("udp://127.0.0.1:0").unwrap().segment_size(1_000);
+    let server = server.folder(folder.path()).unwrap();
+    let path = hold_segments(&server.faces()[0], 32);
+    // Nothing is lost, so nothing is sent twice.
+    let options = FetchOptions {
+        rto: "constant(rto=1h)".parse().unwrap(),
+        loss: "timeout".parse().unwrap(),
+        ..FetchOptions::default()
+    };
+    let client =
+        Client::builder().face(&path.address).recovery("off").options(options).connect().unwrap();
+    let target = tempfile::tempdir().unwrap();
+    let files = client.fetch_folder("/a").jobs(32).to_folder(target.path().join("a")).unwrap();
+    assert_eq!(files.fetched, 32);
+    assert!(std::fs::read(target.path().join("a/file-31")).unwrap() == content(5_000));
+    path.stop.store(true, Ordering::Relaxed);
+    let early = path.relay.join().unwrap();
+    assert!((1..=12).contains(&early), "{early} segments were requested before one arrived");
 }

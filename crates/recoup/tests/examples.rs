@@ -91,3 +91,13 @@ fn servers_report_why_registration_fails() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("/no/such/socket"), "{output:?}");
     }
 }
+
+#[test]
+fn examples_have_at_most_30_lines() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= 30, "{}: {lines}", path.display());
+    }
+}

@@ -63,9 +63,10 @@
 //!
 //! Differences: a queue stands if for half a round trip no sample of a path class is below a threshold (`path.rs`,
 //! `class.rs`). Where jitter changes the order, that takes 32 samples or those of a round. A flow with a high rate has a
-//! lower threshold, so that it drains first, which makes flows converge. Jitter and links that deliver in bursts raise it. After a change of the path, rate and base are forgotten
-//! (`jump.rs`). Within a machine or a local network a process that waits for its processor looks like a queue. If the
-//! base round trip is below 1 ms, the path carries what arrives in 10 ms. Its threshold is 10 ms, without pacing.
+//! lower threshold, so that it drains first, which makes flows converge. Jitter and links that deliver in bursts raise
+//! it. After a change of the path, rate and base are forgotten (`jump.rs`). Within a machine or a local network a process
+//! that waits for its processor looks like a queue. If the base round trip is below 1 ms, the path carries what arrives
+//! in 10 ms. Its threshold is 10 ms, without pacing.
 use super::cubic::Cubic;
 use super::{
     CongestionControl, Delivered, Loss, LossCause, LossKind, RecoveryPoint, WIDEST, sane_limit,

@@ -417,6 +417,20 @@ mod tests {
     }
 
     #[test]
+    fn every_change_of_a_segment_is_one_error() {
+        let reader = reader();
+        let (name, content) = (n("/site/seg=0"), segment().content().to_vec());
+        for (at, bit) in (0..content.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut changed = content.clone();
+            changed[at] ^= 1 << bit;
+            assert_eq!(read(&reader, &packet(&name, &changed)), Err(UNREADABLE), "{at} {bit}");
+        }
+        for renamed in ["/site/seg=1", "/site/v=1/seg=0", "/sitE/seg=0", "/seg=0"] {
+            assert_eq!(read(&reader, &packet(&n(renamed), &content)), Err(UNREADABLE), "{renamed}");
+        }
+    }
+
+    #[test]
     fn content_key_serves_only_its_prefix() {
         let elsewhere = encrypted_by(&key(), "/evil/seg=0");
         for verifier in [verifier(), reader(), reader().with_verified_authors()] {
