@@ -379,8 +379,6 @@ fn bare_value<T>(
 ) -> Option<SpecError> {
     let text = text.trim();
     let is_pairs = text.contains('=') && !text.contains(['(', ')']);
-    // A value without its key is hardly one of many parameters.
-    let most_parameters = if is_pairs { usize::MAX } else { 4 };
     if !is_pairs && !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
@@ -390,9 +388,12 @@ fn bare_value<T>(
         _ => Vec::new(),
     };
     let candidates = readers.iter().map(|(name, read)| (known(name, read), *name, read));
-    let mut candidates: Vec<_> =
-        candidates.filter(|(keys, ..)| (1..=most_parameters).contains(&keys.len())).collect();
-    candidates.sort_by_key(|(keys, ..)| keys.len());
+    let mut candidates: Vec<_> = candidates.filter(|(keys, ..)| !keys.is_empty()).collect();
+    if !is_pairs {
+        // A value without its key is hardly one of many parameters.
+        candidates.retain(|(keys, ..)| keys.len() <= 4);
+        candidates.sort_by_key(|(keys, ..)| keys.len());
+    }
     let specs = candidates.into_iter().flat_map(|(keys, name, read)| {
         // An initial value is hardly meant.
         let keys = keys.into_iter().filter(|key| !key.starts_with("init-"));

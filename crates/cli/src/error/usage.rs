@@ -236,7 +236,7 @@ mod tests {
             ("recoup version", "; here it is '--version'; see"),
             ("recoup ctl cs purge", "; there are: "),
             ("recoup fetch /a --timeout 5s", "found; here it is --connect-timeout; see"),
-            ("recoup fetch /a --rto k=8", "and names no RTO estimator; did you mean `"),
+            ("recoup fetch /a --rto k=8", "names no RTO estimator; did you mean `jacobson(k=8)`?"),
             ("recoup fetch /a -p 6363", "found; here it is --face udp://localhost:6363; see"),
             ("recoup fetch /a --count 3", "found; here it is --range; see"),
             ("recoup ctl cs erase -n 3 /a", "found; here it is --count; see"),
