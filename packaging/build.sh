@@ -11,7 +11,7 @@ url=${1:-} profile=${PROFILE:-dist} machine=$(uname -m) bundle=target/bundle rel
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-beside="CHANGELOG.md LICENSE-APACHE LICENSE-MIT packaging/recoup-forward.service packaging/recoup-hostapd-action.sh packaging/recoup-wpa-action.sh"
+beside="CHANGELOG.md LICENSE-APACHE LICENSE-MIT packaging/recoup-forward.service packaging/recoup-hostapd-action.sh packaging/recoup-station-events.sh packaging/recoup-wpa-action.sh"
 rm -rf "$bundle"
 mkdir -p $release $bundle/{empty,static,completions,share/man,archive}
 

@@ -117,7 +117,7 @@ fn has_programs() -> Outcome {
     }
 }
 
-/// Legs that run beside the others at the lowest priority, where all run: tests spend much of their time with waiting.
+/// Legs that run at the lowest priority beside the tests, once these are built: tests spend much of their time with waiting.
 const BESIDE: [&str; 4] = ["lint", "doc", "digests", "verify"];
 const BESIDE_ALL: [&str; 6] = ["deny", "lint", "doc", "digests", "targets", "verify"];
 
@@ -149,11 +149,15 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         [] => &BESIDE,
         _ => &[],
     };
-    let process = if beside.is_empty() { None } else { Some(Beside::start(beside)?) };
+    let mut process = None;
     let groups = [(&LEGS[..], is_default), (&MORE_LEGS, is_all), (&LONG_LEGS, false)];
     for (legs, is_whole) in groups {
         for (name, leg, _) in legs {
             if (is_whole || arguments.contains(name)) && !beside.contains(name) {
+                if *name == "test" && !beside.is_empty() {
+                    summary.run("build", |_| held(tests(&["--quiet", "--no-run"])));
+                    process = Some(Beside::start(beside)?);
+                }
                 summary.run(name, leg);
             }
         }
@@ -217,11 +221,16 @@ fn lint(_: &mut Tally) -> Outcome<Done> {
 }
 
 fn test(tally: &mut Tally) -> Outcome<Done> {
-    let mut tests = cargo(&["test", "--workspace", "--features", FEATURES, "--no-fail-fast"]);
+    counted(&mut tests(&["--no-fail-fast"]), tally)
+}
+
+fn tests(options: &[&str]) -> Command {
+    let mut tests = cargo(&["test", "--workspace", "--features", FEATURES]);
+    tests.args(options);
     if std::env::var_os(SEED).is_none() {
         tests.env(SEED, "1");
     }
-    counted(&mut tests, tally)
+    tests
 }
 
 fn doc(_: &mut Tally) -> Outcome<Done> {

@@ -1,7 +1,9 @@
 //! Neighbours that leave without a word, and scripts that report them.
 use crate::forward::{at, forwarder, routes_over_links, slow_fetch, unix};
 use crate::place::{Neighbour, Place, in_own_network, ip, noise, recoup, until};
+use std::fs;
 use std::net::{SocketAddr, UdpSocket};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -168,6 +170,20 @@ fn script_of_hostapd_holds_faces_down() {
         {
             assert!(happens(event, station).status.success(), "{event}");
         }
+        assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
+        // Events of the kernel, as `iw` prints them with and without the device.
+        let kernel = |events: &str| {
+            place.write("iw", format!("#!/bin/sh\nprintf '{events}'\n").as_bytes());
+            let executable = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(place.path("iw"), executable).unwrap();
+            let mut script = Command::new(script.replace("hostapd-action", "station-events"));
+            let path = format!("{}:{}", place.path("").display(), std::env::var("PATH").unwrap());
+            script.env("PATH", path).env("RECOUP", recoup()).env("RECOUP_FACE", &unix);
+            assert!(script.status().expect("the script runs").success());
+        };
+        kernel(&format!("near: new station {station}\\nnear: del station 02:00:00:00:00:03\\n"));
+        assert!(fetch("").succeeds().stdout == content);
+        kernel(&format!("near (phy #0): del station {station}\\nphy #0: scan aborted\\n"));
         assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
         assert!(happens("AP-STA-CONNECTED", station).status.success());
         assert!(fetch("").succeeds().stdout == content);

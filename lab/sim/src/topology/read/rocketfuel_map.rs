@@ -48,10 +48,10 @@ pub(super) fn read(text: &str, _naming: Naming) -> Result<Topology, TopologyErro
     graph.topology(Naming::Id).map_err(wrong)
 }
 
-/// Whether the first line is a router of a map.
+/// Whether one of the first lines is a router of a map: a damaged one before it is an error with its line.
 pub(super) fn is_likely(text: &str) -> bool {
-    let mut rows = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    rows.next().is_some_and(|line| matches!(router(1, line.trim()), Ok(Some(_))))
+    let rows = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    rows.take(4).any(|line| matches!(router(1, line.trim()), Ok(Some(_))))
 }
 
 struct Router<'a> {
@@ -109,6 +109,8 @@ mod tests {
         );
         assert!(error(&format!("{good}2 @There (1) -> 1\n")).starts_with("line 2: expected a"));
         assert!(error(&format!("{good}x\n")).starts_with("line 2: expected a router such as"));
+        let cut = format!("Here (1) -> <2> =a r0\n{good}");
+        assert!(is_likely(&cut) && error(&cut).starts_with("line 1: expected a router"));
         assert!(error(good).starts_with("line 1: there is no node \"2\""));
     }
 }
