@@ -71,8 +71,8 @@ pub(super) struct Wanted {
     #[arg(long, value_name = "SCALE", default_value_t, value_enum, help_heading = "Running")]
     pub scale: Scale,
 
-    /// Seeds of each experiment, from 1 to this; verdicts need 20
-    #[arg(long, value_name = "N", help_heading = "Running")]
+    /// Seeds of each experiment, from 1 to this (20, or 1..20); verdicts need 20
+    #[arg(long, value_name = "N", value_parser = last_seed, help_heading = "Running")]
     pub seeds: Option<NonZeroU64>,
 
     /// Concurrent runs; by default one for each core, or two on sockets
@@ -220,6 +220,12 @@ impl From<Scale> for study::Scale {
 /// The study of that name.
 pub(super) fn study(key: &str) -> Option<&'static Study> {
     recoup_studies::all().into_iter().find(|study| study.key() == key)
+}
+
+/// The last one of the seeds, which begin with 1.
+fn last_seed(text: &str) -> Result<NonZeroU64, String> {
+    let last = text.strip_prefix("1..").unwrap_or(text);
+    last.parse().map_err(|_| "seeds of a study begin with 1: 20 or 1..20".to_owned())
 }
 
 fn known(key: &str) -> Result<String, String> {
