@@ -17,6 +17,7 @@ __all__ = [
     "Fixed",
     "NewReno",
     "Nikzad2022",
+    "Pcon",
     "Raaqm",
     "Recoup",
     "Udugama2013",
