@@ -112,7 +112,17 @@ impl Data {
     pub fn detached(self) -> Self {
         match &self.0 {
             Form::Encoded(it) if !it.is_alone() => it.detached().into(),
-            Form::Encoded(_) | Form::Described(_) => self,
+            _ => self,
+        }
+    }
+
+    /// Whether [`detached`](Self::detached) copies nothing.
+    #[must_use]
+    #[inline]
+    pub fn is_detached(&self) -> bool {
+        match &self.0 {
+            Form::Encoded(it) => it.is_alone(),
+            Form::Described(_) => true,
         }
     }
 

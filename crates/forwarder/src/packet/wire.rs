@@ -34,6 +34,8 @@ const SPARE_INTERESTS: usize = 256;
 pub(crate) struct WireBuffers {
     /// Free space for their encoding.
     pub(crate) free: BytesMut,
+    /// Free space for copies of received packets.
+    copies: BytesMut,
     /// The current Interest and its received bytes. It is forwarded with these bytes, because nodes change only the
     /// hop limit; it is shared, so nothing has changed it.
     pub(crate) came: Option<(Arc<Interest>, Bytes)>,
@@ -53,20 +55,17 @@ impl WireBuffers {
 
     /// Bytes of a packet that is held for retransmission: a packet must not keep a receive buffer alive of which it is a
     /// small part.
+    #[inline]
     pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
-        let bytes = self.of(packet);
-        let is_received = |(_, came): &(_, Bytes)| came.as_ptr() == bytes.as_ptr();
-        let is_shared =
-            matches!(packet.body, Body::Data(_)) || self.came.as_ref().is_some_and(is_received);
-        if !is_shared || bytes.len() >= LARGE_BYTES {
-            return bytes;
+        match (&packet.body, &self.came) {
+            (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
+                copy(&mut self.copies, bytes)
+            }
+            (Body::Data(data), _) if !data.is_detached() && data.encoded_len() < LARGE_BYTES => {
+                copy(&mut self.copies, &data.wire())
+            }
+            _ => self.of(packet),
         }
-        if bytes.len() > KEPT_BYTES / 2 {
-            return Bytes::copy_from_slice(&bytes);
-        }
-        reserve(&mut self.free, bytes.len(), LEAVING_BYTES);
-        self.free.extend_from_slice(&bytes);
-        self.free.split().freeze()
     }
 }
 
