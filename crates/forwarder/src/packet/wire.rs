@@ -20,6 +20,9 @@ const DATA: u8 = typ::DATA as u8;
 /// Bytes of one allocation for outgoing Interests.
 const LEAVING_BYTES: usize = 4096;
 
+/// Bytes of one allocation for packets that are held for retransmission.
+const HELD_BYTES: usize = 16 << 10;
+
 /// Bytes of one allocation for received packets, small so that one kept for long keeps few others alive.
 const KEPT_BYTES: usize = 1024;
 
@@ -59,10 +62,10 @@ impl WireBuffers {
     pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
         match (&packet.body, &self.came) {
             (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
-                copy(&mut self.copies, bytes)
+                hold(&mut self.copies, bytes)
             }
             (Body::Data(data), _) if !data.is_detached() && data.encoded_len() < LARGE_BYTES => {
-                copy(&mut self.copies, &data.wire())
+                hold(&mut self.copies, &data.wire())
             }
             _ => self.of(packet),
         }
@@ -245,6 +248,13 @@ fn copy(free: &mut BytesMut, bytes: &[u8]) -> Bytes {
     let mut place = free.split_to(bytes.len());
     place.copy_from_slice(bytes);
     place.freeze()
+}
+
+/// A copy of some bytes, in an allocation that consecutive packets share: they are released together.
+fn hold(copies: &mut BytesMut, bytes: &[u8]) -> Bytes {
+    reserve(copies, bytes.len(), HELD_BYTES);
+    copies.extend_from_slice(bytes);
+    copies.split().freeze()
 }
 
 /// Ensures free space, from an allocation that is used up before the next one.
