@@ -112,7 +112,7 @@ impl Data {
     pub fn detached(self) -> Self {
         match &self.0 {
             Form::Encoded(it) if !it.is_alone() => it.detached().into(),
-            _ => self,
+            Form::Encoded(_) | Form::Described(_) => self,
         }
     }
 
