@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub struct TargetFolder {
     path: PathBuf,
     handle: File,
+    /// Device and inode.
+    identity: (u64, u64),
     /// The file was made for this download.
     is_new: bool,
     /// The open folder of unfinished downloads into it.
@@ -72,11 +74,14 @@ impl TargetFolder {
         let is_new = !path.exists();
         fs::create_dir_all(path).map_err(trouble)?;
         let handle = File::open(path).map_err(trouble)?;
-        Ok(Self::of(path.to_owned(), handle, is_new))
+        Self::of(path.to_owned(), handle, is_new)
     }
 
-    fn of(path: PathBuf, handle: File, is_new: bool) -> Self {
-        Self { path, handle, is_new, staging: Mutex::default(), canonical: OnceLock::new() }
+    fn of(path: PathBuf, handle: File, is_new: bool) -> Result<Self, TargetError> {
+        let identity = handle.metadata().map(|it| identity(&it));
+        let identity = identity.map_err(|error| failed("look at", &path, error))?;
+        let (staging, canonical) = Default::default();
+        Ok(Self { path, handle, identity, is_new, staging, canonical })
     }
 
     pub(crate) fn handle(&self) -> BorrowedFd<'_> {
@@ -127,7 +132,7 @@ impl TargetFolder {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.handle, name, flags, Mode::empty()) {
-            Ok(handle) => Ok(Self::of(path, File::from(handle), is_new)),
+            Ok(handle) => Self::of(path, File::from(handle), is_new),
             // It took the folder's place just now.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) => Err(TargetError::Link(path)),
             Err(error) => Err(failed("open the folder", &path, error.into())),
@@ -152,21 +157,23 @@ impl TargetFolder {
         }
     }
 
-    /// Makes sure that its path still leads to it, so that a file can be opened by its path.
+    /// Makes sure that its path still leads to it.
     ///
     /// # Errors
     /// [`TargetError::Replaced`], [`TargetError::Io`].
     pub fn check_place(&self) -> Result<(), TargetError> {
-        let trouble = |source| failed("look at", &self.path, source);
-        let opened = self.handle.metadata().map_err(trouble)?;
-        let there = fs::metadata(&self.path).map_err(trouble)?;
-        let identity = |it: &fs::Metadata| (it.dev(), it.ino());
-        if identity(&opened) == identity(&there) {
+        let there = fs::metadata(&self.path);
+        let there = there.map_err(|error| failed("look at", &self.path, error))?;
+        if self.identity == identity(&there) {
             Ok(())
         } else {
             Err(TargetError::Replaced(self.path.clone()))
         }
     }
+}
+
+fn identity(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 fn failed(action: &'static str, path: &Path, source: io::Error) -> TargetError {

@@ -116,6 +116,16 @@ impl Data {
         }
     }
 
+    /// Whether [`detached`](Self::detached) copies nothing.
+    #[must_use]
+    #[inline]
+    pub fn is_detached(&self) -> bool {
+        match &self.0 {
+            Form::Encoded(it) => it.is_alone(),
+            Form::Described(_) => true,
+        }
+    }
+
     /// Whether the packet is described: it has no bytes.
     #[must_use]
     pub fn is_described(&self) -> bool {

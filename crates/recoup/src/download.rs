@@ -99,7 +99,7 @@ impl Earlier {
 /// Where a file of a folder is written.
 #[derive(Clone, Debug)]
 pub(crate) struct FilePlace {
-    /// The folder around the file, which is opened and named by its path: that must lead to this folder.
+    /// The folder around the file. Its path must still lead to it when the file is complete.
     pub(crate) folder: Arc<TargetFolder>,
     /// Gives the file its name together with others.
     pub(crate) group: Arc<Group>,
@@ -112,7 +112,7 @@ impl Download {
     /// are held; no newer version is discovered. A finished file that may stay and is unchanged since it was verified in the
     /// same way is compared with the producer's latest version ([`keep`](Self::keep)); any other file is fetched again.
     ///
-    /// A download in a folder takes its `place` from the walk, which has looked at it. The place is checked again before the file
+    /// A download in a folder takes its `place` from the walk, which has looked at it. The place is checked before the file
     /// gets its name, in the group, whose outcome counts.
     pub(crate) fn new(
         records: Records,

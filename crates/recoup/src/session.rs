@@ -125,7 +125,7 @@ impl Session {
 
     /// The URI of the face toward producers, once it is open.
     pub(crate) fn upstream_uri(&self) -> Option<String> {
-        Some(self.driver.describe(self.upstream?)?.uri)
+        self.driver.remote_uri(self.upstream?)
     }
 
     /// Opens a face toward producers.

@@ -35,8 +35,10 @@ impl<T> Recovering<T> {
     /// Sets the timer again.
     #[inline]
     pub(super) fn arm(&mut self, id: FaceId, timers: &mut Timers) {
-        let watch = self.watch.as_ref().and_then(|watch| watch.deadline());
-        let due = watch.into_iter().chain(self.end.deadline()).min();
+        let mut due = self.end.deadline();
+        if let Some(at) = self.watch.as_ref().and_then(|watch| watch.deadline()) {
+            due = Some(due.map_or(at, |due| due.min(at)));
+        }
         timers.set(&mut self.due, Duty::Recovery, id, due);
     }
 

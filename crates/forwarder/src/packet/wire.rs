@@ -20,6 +20,9 @@ const DATA: u8 = typ::DATA as u8;
 /// Bytes of one allocation for outgoing Interests.
 const LEAVING_BYTES: usize = 4096;
 
+/// Bytes of one allocation for packets that are held for retransmission.
+const HELD_BYTES: usize = 16 << 10;
+
 /// Bytes of one allocation for received packets, small so that one kept for long keeps few others alive.
 const KEPT_BYTES: usize = 1024;
 
@@ -34,6 +37,8 @@ const SPARE_INTERESTS: usize = 256;
 pub(crate) struct WireBuffers {
     /// Free space for their encoding.
     pub(crate) free: BytesMut,
+    /// Free space for copies of received packets.
+    copies: BytesMut,
     /// The current Interest and its received bytes. It is forwarded with these bytes, because nodes change only the
     /// hop limit; it is shared, so nothing has changed it.
     pub(crate) came: Option<(Arc<Interest>, Bytes)>,
@@ -53,20 +58,17 @@ impl WireBuffers {
 
     /// Bytes of a packet that is held for retransmission: a packet must not keep a receive buffer alive of which it is a
     /// small part.
+    #[inline]
     pub(crate) fn held(&mut self, packet: &Packet) -> Bytes {
-        let bytes = self.of(packet);
-        let is_received = |(_, came): &(_, Bytes)| came.as_ptr() == bytes.as_ptr();
-        let is_shared =
-            matches!(packet.body, Body::Data(_)) || self.came.as_ref().is_some_and(is_received);
-        if !is_shared || bytes.len() >= LARGE_BYTES {
-            return bytes;
+        match (&packet.body, &self.came) {
+            (Body::Interest(leaves), Some((came, bytes))) if Arc::ptr_eq(leaves, came) => {
+                hold(&mut self.copies, bytes)
+            }
+            (Body::Data(data), _) if !data.is_detached() && data.encoded_len() < LARGE_BYTES => {
+                hold(&mut self.copies, &data.wire())
+            }
+            _ => self.of(packet),
         }
-        if bytes.len() > KEPT_BYTES / 2 {
-            return Bytes::copy_from_slice(&bytes);
-        }
-        reserve(&mut self.free, bytes.len(), LEAVING_BYTES);
-        self.free.extend_from_slice(&bytes);
-        self.free.split().freeze()
     }
 }
 
@@ -246,6 +248,13 @@ fn copy(free: &mut BytesMut, bytes: &[u8]) -> Bytes {
     let mut place = free.split_to(bytes.len());
     place.copy_from_slice(bytes);
     place.freeze()
+}
+
+/// A copy of some bytes, in an allocation that consecutive packets share: they are released together.
+fn hold(copies: &mut BytesMut, bytes: &[u8]) -> Bytes {
+    reserve(copies, bytes.len(), HELD_BYTES);
+    copies.extend_from_slice(bytes);
+    copies.split().freeze()
 }
 
 /// Ensures free space, from an allocation that is used up before the next one.

@@ -99,6 +99,11 @@ impl Driver {
         }
     }
 
+    /// Remote URI of a face, if it exists.
+    pub fn remote_uri(&self, id: FaceId) -> Option<String> {
+        Some(self.sockets.faces.get(&id)?.remote_text())
+    }
+
     /// Description of a face, if it exists.
     pub fn describe(&self, id: FaceId) -> Option<FaceDescription> {
         let face = self.sockets.faces.get(&id)?;

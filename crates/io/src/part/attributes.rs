@@ -5,11 +5,8 @@
 //! can always read the file. As `rsync -a` does, the executable bit and a time in the future are kept.
 //!
 //! Until the file has its name, its owner can write to it: the download can be continued if it gets none.
-use super::PartError;
-use super::error::failed;
 use std::fs::{File, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
 /// Permission of the owner to write, in a mode.
@@ -31,19 +28,20 @@ impl Attributes {
         Self { mode: mode.and_then(|mode| u32::try_from(mode & 0o7777).ok()), modified_ns }
     }
 
-    /// Gives them to a file that was made with mode 0666 less the umask, except that its owner can write to it. A file system
+    /// Gives them to a file that has the mode `made`: 0666 less the umask, except that its owner can write to it. A file system
     /// without modes keeps its own. Returns whether the file has the time of its last change, and the mode that it gets with
     /// its name.
-    pub(super) fn apply(self, file: &File, path: &Path) -> Result<(bool, Seal), PartError> {
+    pub(super) fn apply(self, file: &File, made: u32) -> (bool, Seal) {
         let mut seal = Seal(None);
         if let Some(mode) = self.mode {
-            let made = file.metadata().map_err(|error| failed("read", path, error))?.mode();
-            let exact = permitted(mode, made);
-            let _ = file.set_permissions(Permissions::from_mode(exact | OWNER_WRITES));
+            let exact = permitted(mode, made | OWNER_WRITES);
+            if exact | OWNER_WRITES != made & 0o7777 {
+                let _ = file.set_permissions(Permissions::from_mode(exact | OWNER_WRITES));
+            }
             seal = Seal((exact & OWNER_WRITES == 0).then_some(exact));
         }
         let modified = self.modified_ns.map(|ns| SystemTime::UNIX_EPOCH + Duration::from_nanos(ns));
-        Ok((modified.is_some_and(|time| file.set_modified(time).is_ok()), seal))
+        (modified.is_some_and(|time| file.set_modified(time).is_ok()), seal)
     }
 }
 

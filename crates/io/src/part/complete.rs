@@ -49,7 +49,8 @@ impl Complete {
     pub(super) fn publish(&self) -> Result<(), PartError> {
         let Storage { file, stat, staging } = &self.storage;
         staging.remove_record();
-        let (has_time, seal) = self.attributes.apply(file, &staging.part_path())?;
+        #[allow(clippy::unnecessary_cast, reason = "a mode has 16 bits on other systems")]
+        let (has_time, seal) = self.attributes.apply(file, stat.st_mode as u32);
         if self.record.is_some() && !has_time {
             record::stamp(file);
         }

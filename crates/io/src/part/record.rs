@@ -22,10 +22,9 @@ use super::{Identity, Records};
 use crate::source::state::{FileState, file_clock};
 use crate::target::TargetFolder;
 use recoup_packet::object_id::ObjectId;
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -65,9 +64,12 @@ impl Record {
         if is_unfinished(target, folder).ok()? {
             return None;
         }
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let file =
-            File::options().read(true).custom_flags(flags.bits() as i32).open(target).ok()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match folder {
+            Some(folder) => openat(folder.handle(), target.file_name()?, flags, Mode::empty()),
+            None => openat(CWD, target, flags, Mode::empty()),
+        };
+        let file = File::from(file.ok()?);
         let bytes = journal.claimed_bytes()?;
         if !is_unchanged(&journal, &file, proof, &mut || {
             store(records, target, folder, &journal, &file);

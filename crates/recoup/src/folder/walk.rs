@@ -220,7 +220,6 @@ impl Walk {
             let place = Place { name: name.clone(), target, parent: Some(folder), depth };
             return self.list(place).map(Step::List);
         }
-        folder.check_place()?;
         if occupant == Occupant::Folder {
             let message = format!("{} is a folder, and {name} is a file", target.display());
             let error = Error::new(ErrorKind::Local, message).with_remedy("remove it");

@@ -44,7 +44,7 @@ use super::recovery::tag::{AGAIN_TLV_BYTES, STATE_TLV_BYTES};
 use super::recovery::{
     Agreement, Arrival, Counters, Ewln, Label, LinkRecovery, Notice, Outgoing, Sending, State, Tag,
 };
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 use gaps::Gaps;
 use number::{LABEL_BITS, lengthen, shorten};
 use reordering::Reordering;
@@ -83,6 +83,8 @@ pub struct Wldr<T> {
     query: bool,
     /// Time of the last numbered frame.
     last_sent: Instant,
+    /// Lifetime of the last first transmission, and its patience: most lifetimes are equal.
+    patience: (Option<Duration>, Duration),
     /// Whether the arrival of the last frames is unconfirmed.
     unproven: bool,
     /// Time of the next check for expired timers; possibly too early.
@@ -108,6 +110,7 @@ impl<T> Wldr<T> {
             echoes: VecDeque::new(),
             query: false,
             last_sent: Instant::ZERO,
+            patience: (None, settings.patience(None)),
             unproven: false,
             alarm: None,
             down: false,
@@ -328,8 +331,10 @@ impl<T> Wldr<T> {
 impl<T: Clone> Wldr<T> {
     /// Handles the first transmission of a frame and holds it; returns its label.
     fn label_first(&mut self, now: Instant, frame: &T, sending: &Sending) -> Label {
-        let patience = self.settings.patience(sending.lifetime);
-        let slot = Slot::new(frame.clone(), sending.bytes, now, patience);
+        if self.patience.0 != sending.lifetime {
+            self.patience = (sending.lifetime, self.settings.patience(sending.lifetime));
+        }
+        let slot = Slot::new(frame.clone(), sending.bytes, now, self.patience.1);
         let label = self.label(now, slot);
         // A query leaves on a frame of its own: frames with packets stay of equal length.
         self.query |= self.needs_query();
@@ -367,7 +372,9 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Wldr<T> {
 
     fn numbered(&mut self, now: Instant, label: Label) -> Arrival {
         let arrival = self.on_label(now, label);
-        self.fire(now);
+        if self.gaps.are_open() || self.alarm.is_some_and(|alarm| alarm <= now) {
+            self.fire(now);
+        }
         arrival
     }
 
@@ -521,6 +528,11 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
+    fn sending(packet: u64) -> Sending {
+        let kind = FrameKind::Interest;
+        Sending { kind, bytes: 1, lifetime: None, packet, alone: true, free_bytes: 0 }
+    }
+
     fn pass(from: &mut Wldr<u64>, to: &mut Wldr<u64>, got: &mut Vec<u64>) {
         while let Some(outgoing) = from.poll(NOW) {
             let (tag, frame) = match outgoing {
@@ -542,15 +554,7 @@ mod tests {
             a.ring.set_next(start);
             let mut got = Vec::new();
             for packet in 0..100 {
-                let sending = Sending {
-                    kind: FrameKind::Interest,
-                    bytes: 1,
-                    lifetime: None,
-                    packet,
-                    alone: true,
-                    free_bytes: 0,
-                };
-                let tag = a.send(NOW, &packet, &sending);
+                let tag = a.send(NOW, &packet, &sending(packet));
                 if packet % 10 != 9 && b.receive(NOW, &tag, true) == Arrival::Deliver {
                     got.push(packet);
                 }
@@ -572,15 +576,7 @@ mod tests {
             let end = |seed| of(WldrSettings::default(), Rng::from_seed(seed).into());
             let (mut a, mut b) = (end(1), end(2));
             for packet in 0..4_000 {
-                let sending = Sending {
-                    kind: FrameKind::Interest,
-                    bytes: 1,
-                    lifetime: None,
-                    packet,
-                    alone: true,
-                    free_bytes: 0,
-                };
-                let tag = a.send(NOW, &packet, &sending);
+                let tag = a.send(NOW, &packet, &sending(packet));
                 // Three of four frames are lost, as behind a queue that overflows.
                 if packet % 4 == 0 {
                     b.receive(NOW, &tag, true);

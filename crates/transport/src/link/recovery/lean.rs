@@ -37,18 +37,18 @@ impl Head {
         let (None, Ok(inner)) = (label.origin, inner) else {
             return None;
         };
-        let [a, b, c, d] = FIELD;
-        let [e, f, g, h] = label.first_bytes();
-        let ([long, short], [i, j]) = (inner.to_be_bytes(), (packet_bytes as u16).to_be_bytes());
-        let (bytes, len) = match (inner < LONG, (packet_bytes as u16) < LONG) {
-            (true, _) => ([LP_PACKET, short, a, b, c, d, e, f, g, h, FRAGMENT, j, 0, 0, 0, 0], 12),
-            (false, true) => {
-                ([LP_PACKET, 0xfd, long, short, a, b, c, d, e, f, g, h, FRAGMENT, j, 0, 0], 14)
-            }
-            (false, false) => {
-                ([LP_PACKET, 0xfd, long, short, a, b, c, d, e, f, g, h, FRAGMENT, 0xfd, i, j], 16)
-            }
+        // Each part is a number, with its bits.
+        let short = |typ: u8, length: u16| match length < LONG {
+            true => (u128::from(typ) << 8 | u128::from(length), 16),
+            false => (u128::from(typ) << 24 | u128::from(LONG) << 16 | u128::from(length), 32),
         };
+        let label = u128::from(u32::from_be_bytes(FIELD)) << 32
+            | u128::from(u32::from_be_bytes(label.first_bytes()));
+        let ((front, front_bits), (back, back_bits)) =
+            (short(LP_PACKET, inner), short(FRAGMENT, packet_bytes as u16));
+        let bits = front_bits + 64 + back_bits;
+        let bytes = ((front << 64 | label) << back_bits | back) << (128 - bits);
+        let (bytes, len) = (bytes.to_be_bytes(), (bits / 8) as u8);
         Some(Self { bytes, len })
     }
 
