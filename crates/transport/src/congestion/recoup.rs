@@ -66,7 +66,7 @@
 //! lower threshold, so that it drains first, which makes flows converge. Jitter and links that deliver in bursts raise
 //! it. After a change of the path, rate and base are forgotten (`jump.rs`). Within a machine or a local network a process
 //! that waits for its processor looks like a queue. If the base round trip is below 1 ms, the path carries what arrives
-//! in 10 ms. Its threshold is 10 ms, without pacing. If answers wait for this process for more than a millisecond, the
+//! in 10 ms. Its threshold is 10 ms, without pacing. If answers wait for this process for more than 0.25 ms, the
 //! far one probably waits, too: fourfold waits count as jitter, and nothing is paced (`fetch/pacer.rs`).
 use super::cubic::Cubic;
 use super::{
