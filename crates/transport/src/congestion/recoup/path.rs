@@ -499,6 +499,16 @@ mod tests {
         assert_eq!(threshold(&|n| if n % 2 == 0 { n - 1 } else { n + 1 }), 0.0);
     }
 
+    #[test]
+    fn waits_of_this_process_count_as_jitter() {
+        let (mut path, _) = path(std::iter::repeat_n(40.0, 200));
+        let before = path.threshold(1_000.0);
+        path.on_waited(Some(Duration::from_millis(1)));
+        assert!((path.threshold(1_000.0) - before - 0.008).abs() < 1e-9);
+        path.on_waited(None);
+        assert_eq!(path.threshold(1_000.0), before);
+    }
+
     /// Whether losses are heavy in a round with half of it lost, after rounds without loss, with this many providers.
     fn is_heavy(providers: u64) -> bool {
         let (mut path, mut heavy) = (Path::new(), false);
