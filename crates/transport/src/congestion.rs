@@ -151,6 +151,12 @@ pub trait CongestionControl: fmt::Debug + fmt::Display + Send {
         None
     }
 
+    /// Answers wait for this process for so long, smoothed, if others use its processor. Round trips do not include that
+    /// wait.
+    fn on_waited(&mut self, wait: Option<Duration>) {
+        let _ = wait;
+    }
+
     /// A segment arrived.
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered);
 

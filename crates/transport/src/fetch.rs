@@ -432,6 +432,9 @@ impl Fetch {
             Phase::Start => self.start(now),
             _ => {}
         }
+        if let Some(first) = self.arrivals.first() {
+            self.control.congestion.on_waited(now.since(first.at));
+        }
         let certificate = self.resolve(now);
         self.judge_arrivals();
         if let Phase::Transferring(transfer) = &mut self.phase {

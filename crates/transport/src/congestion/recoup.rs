@@ -66,7 +66,8 @@
 //! lower threshold, so that it drains first, which makes flows converge. Jitter and links that deliver in bursts raise
 //! it. After a change of the path, rate and base are forgotten (`jump.rs`). Within a machine or a local network a process
 //! that waits for its processor looks like a queue. If the base round trip is below 1 ms, the path carries what arrives
-//! in 10 ms. Its threshold is 10 ms, without pacing.
+//! in 10 ms. Its threshold is 10 ms, without pacing. If answers wait for this process for more than 0.25 ms, the
+//! far one probably waits, too: fourfold waits count as jitter, and nothing is paced (`fetch/pacer.rs`).
 use super::cubic::Cubic;
 use super::{
     CongestionControl, Delivered, Loss, LossCause, LossKind, RecoveryPoint, WIDEST, sane_limit,
@@ -231,6 +232,10 @@ impl CongestionControl for Recoup {
     fn silence_timeout(&self) -> Option<Duration> {
         self.silenced?;
         Some(self.least_timeout().map_or(PROBE, |least| least.max(PROBE)))
+    }
+
+    fn on_waited(&mut self, wait: Option<Duration>) {
+        self.path.on_waited(wait);
     }
 
     fn on_delivered(&mut self, now: Instant, delivered: &Delivered) {

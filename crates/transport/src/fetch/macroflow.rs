@@ -362,6 +362,13 @@ impl Member {
 
     // --- answers and losses ---------------------------------------------------------------------
 
+    /// Data for the fetch waited for this process for so long.
+    pub(super) fn on_waited(&self, wait: Duration) {
+        let state = &mut *self.flow.state.borrow_mut();
+        state.pacer.on_waited(wait);
+        state.congestion.on_waited(state.pacer.waits());
+    }
+
     /// Data for the fetch arrived. Returns its number in the macroflow.
     pub(super) fn on_arrival(&mut self) -> u64 {
         let batch = &mut self.flow.state.borrow_mut().batch;

@@ -24,6 +24,7 @@
 //! | `REORDER_SAMPLES` | samples | the same where jitter changes the order | chosen |
 //! | `SHORT_PATH` | s | RTT of one machine or local network | RFC 9002, 6.1.2 |
 //! | `WAIT` | s | longest wait of a process for its processor | time slices |
+//! | `FAR_WAITS` | factor | wait of the far process over that of this one | chosen |
 //! | `REORDER_ANSWERS` | answers | over which overtaking is smoothed | chosen |
 //! | `REORDER_SHARE` | share | of overtaken answers: jitter reorders | chosen |
 //! | `BURST_RISES` | weight | of a round with longer gaps than before | chosen |
@@ -124,6 +125,7 @@ pub(super) const STANDING_PART: f64 = 0.25;
 pub(super) const STANDING_SAMPLES: u64 = 3;
 pub(super) const SHORT_PATH: f64 = 0.001;
 pub(super) const WAIT: f64 = 0.01;
+pub(super) const FAR_WAITS: f64 = 4.0;
 pub(super) const REORDER_SAMPLES: u64 = 32;
 pub(super) const REORDER_ANSWERS: f64 = 64.0;
 pub(super) const REORDER_SHARE: f64 = 1.0 / 8.0;

@@ -9,16 +9,16 @@ use super::super::{Delivered, Loss};
 use super::class::{Above, Classes, Sample};
 use super::compete::Bottleneck;
 use super::constants::{
-    BASE_SPAN, BURST_FALLS, BURST_RISES, LONG_ROUND, LONGEST_SPAN, MARKED_SPAN, RECENT_ROUNDS,
-    REORDER_ANSWERS, REORDER_SAMPLES, REORDER_SHARE, SHARED_BASE_SPAN, SHORT_PATH, SILENT_FIRST,
-    SILENT_ROUNDS, STANDING, STANDING_PACKETS, STANDING_PART, STANDING_RATE, STANDING_SAMPLES,
-    WAIT,
+    BASE_SPAN, BURST_FALLS, BURST_RISES, FAR_WAITS, LONG_ROUND, LONGEST_SPAN, MARKED_SPAN,
+    RECENT_ROUNDS, REORDER_ANSWERS, REORDER_SAMPLES, REORDER_SHARE, SHARED_BASE_SPAN, SHORT_PATH,
+    SILENT_FIRST, SILENT_ROUNDS, STANDING, STANDING_PACKETS, STANDING_PART, STANDING_RATE,
+    STANDING_SAMPLES, WAIT,
 };
 use super::heavy::HeavyLoss;
 use super::jump::Jump;
 use super::marks::Marks;
 use super::round::{Round, RoundFacts};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Facts of one delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -53,6 +53,8 @@ pub(super) struct Path {
     smoothed: Option<f64>,
     /// Mean excess of the queueing delay over its floor while no queue stands.
     spread: f64,
+    /// Excess by the waits of the far process, if it waits for its processor as this one does.
+    waits: f64,
     /// Gap between bursts of deliveries, as on links that aggregate frames.
     burst: f64,
     /// Share of answers that others of the same source overtook, smoothed.
@@ -85,6 +87,7 @@ impl Path {
             longest: Extreme::new(true, LONGEST_SPAN),
             smoothed: None,
             spread: 0.0,
+            waits: 0.0,
             burst: 0.0,
             overtaken: 0.0,
             delivered: [0; RECENT_ROUNDS],
@@ -178,7 +181,7 @@ impl Path {
 
     /// Segments that the path carries without a queue at this rate.
     pub(super) fn carried(&self, rate: f64) -> f64 {
-        let base = self.mean_base() + self.spread;
+        let base = self.mean_base() + self.spread.max(self.waits);
         libm::ceil(rate * base / (1.0 - self.loss.min(0.5)))
     }
 
@@ -227,7 +230,7 @@ impl Path {
     /// Jitter of the delays, by packets and by bursts, seconds. Jitter that changes the order leaves the least delay of
     /// half a round trip as it is, and does not count.
     pub(super) fn jitter(&self) -> f64 {
-        self.burst + if self.reorders() { 0.0 } else { self.spread }
+        self.burst + self.waits.max(if self.reorders() { 0.0 } else { self.spread })
     }
 
     /// Whether jitter changes the order of many answers.
@@ -263,6 +266,11 @@ impl Path {
     /// Sets whether others fill the queue. They hide the base round trip, which is then remembered for longer.
     pub(super) fn set_shared(&mut self, shared: bool) {
         self.classes.set_span(if shared { SHARED_BASE_SPAN } else { BASE_SPAN });
+    }
+
+    /// Records the wait of this process for its processor. Both ends of a path within a machine share processors.
+    pub(super) fn on_waited(&mut self, wait: Option<Duration>) {
+        self.waits = wait.map_or(0.0, |wait| FAR_WAITS * wait.as_secs_f64());
     }
 
     /// Records the mean excess of the queueing delay over its floor without a queue.
@@ -434,7 +442,6 @@ impl Path {
 mod tests {
     use super::super::super::LossKind;
     use super::*;
-    use crate::time::Duration;
 
     /// A path with answers of these round trips in milliseconds, one each tenth of it.
     fn path(rtts: impl IntoIterator<Item = f64>) -> (Path, bool) {
@@ -490,6 +497,16 @@ mod tests {
         assert!((in_order - 0.004).abs() < 1e-6, "twice the jitter: {in_order}");
         // Each second answer overtakes the one before it.
         assert_eq!(threshold(&|n| if n % 2 == 0 { n - 1 } else { n + 1 }), 0.0);
+    }
+
+    #[test]
+    fn waits_of_this_process_count_as_jitter() {
+        let (mut path, _) = path(std::iter::repeat_n(40.0, 200));
+        let before = path.threshold(1_000.0);
+        path.on_waited(Some(Duration::from_millis(1)));
+        assert!((path.threshold(1_000.0) - before - 0.008).abs() < 1e-9);
+        path.on_waited(None);
+        assert_eq!(path.threshold(1_000.0), before);
     }
 
     /// Whether losses are heavy in a round with half of it lost, after rounds without loss, with this many providers.
