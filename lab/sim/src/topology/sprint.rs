@@ -70,7 +70,12 @@ pub fn sprint_routers() -> Result<Topology, TopologyError> {
         for (to, delay) in links.split(' ').filter_map(|link| link.split_once(':')) {
             let to = draft.known(&format!("r{to}"))?;
             let delay = Duration::from_millis(delay.parse().unwrap_or_default());
-            draft.link(from, to, ChannelPart { delay: Some(delay), ..ChannelPart::default() }, 1)?;
+            draft.link(
+                from,
+                to,
+                ChannelPart { delay: Some(delay), ..ChannelPart::default() },
+                1,
+            )?;
         }
     }
     Ok(draft.finish())
