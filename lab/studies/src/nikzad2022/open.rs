@@ -173,7 +173,7 @@ const ASK: &str = r#""applications.c.pending" = "ask""#;
 const CONSUMER_BASE: &str = r#""applications.c.rto-scan" = "50 ms"
 "applications.c.rto.global-backoff" = true"#;
 /// These, a window that grows by one with each Data, and a lifetime of 2 s.
-pub(super) const CONSUMER_WHOLE: &str = r#""applications.c.rto-scan" = "50 ms"
+const CONSUMER_WHOLE: &str = r#""applications.c.rto-scan" = "50 ms"
 "applications.c.rto.global-backoff" = true
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
 "applications.c.lifetime" = "2 s""#;
