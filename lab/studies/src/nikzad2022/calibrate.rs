@@ -82,7 +82,7 @@ pub(super) fn calibration() -> Calibration {
     let near = Deviation::Relative(0.2);
     let scenario = changed(&with_requests(1_000), |scenario| {
         SEARCHED.iter().for_each(|path| scenario.unset(path));
-        scenario.set(&["applications", "c", "rto"], floored(100).spec());
+        scenario.set(&["applications", "c", "rto"], floored(100).spec().as_str());
     });
     Calibration {
         scenario: scenario + &space(),
