@@ -52,7 +52,43 @@ pub(super) const fn seeds(scale: Scale) -> u64 {
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    with_open(scale, paper, open::experiments)
+    with_open(scale, paper, |scale| {
+        let mut all = open::experiments(scale);
+        // Small runs need no second column.
+        all.extend((scale != Scale::Smoke).then(|| column(scale)).into_iter().flatten());
+        all
+    })
+}
+
+/// The paper's experiments with ndnSIM's consumer and without losses of links: nothing of the set-up is invented.
+pub(super) const COLUMN: [(&str, &str); 5] = [
+    ("floor", "ndnsim-floor"),
+    ("gains", "ndnsim-gains"),
+    ("factor", "ndnsim-factor"),
+    ("estimators", "ndnsim-estimators"),
+    ("single-way", "ndnsim-single-way"),
+];
+
+fn column(scale: Scale) -> Vec<Experiment> {
+    let one = |(home, name): (&str, &'static str)| {
+        let timers = match home {
+            "floor" => axis(&FLOORS.map(floored), &[]),
+            "gains" => axis(&classes(), &[]),
+            "factor" => axis(&factors(), &[]),
+            "estimators" => axis(&[], &COMPARED),
+            _ => single_way(),
+        };
+        let instead = format!("[sweep.consumer.ndnSIM]\n{}\n", open::CONSUMER_QUEUES);
+        Experiment {
+            name,
+            serves: &[open::CONSUMER],
+            scenario: with_requests(requests(scale)) + &timers + &exponents(&S) + &instead,
+            files: &[],
+            seeds: seeds(scale),
+            curves: None,
+        }
+    };
+    COLUMN.map(one).into()
 }
 
 /// Figures 4 to 6: every class but the one of Figure 2, without a floor and with 100 ms.
