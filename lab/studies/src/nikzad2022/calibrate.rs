@@ -97,6 +97,6 @@ pub(super) fn calibration() -> Calibration {
         rounds: ROUNDS,
         about: ABOUT,
         drawn: ("pairs", "map"),
-        frozen: None,
+        frozen: Some(include_str!("calibration.toml")),
     }
 }
