@@ -44,7 +44,7 @@ fn hop_counts_of_sprint_are_the_known_ones() {
 }
 
 #[test]
-fn hop_counts_of_sprint_routers_are_the_known_ones() {
+fn sprint_routers_have_the_known_hop_counts() {
     let pairs = pairs_of(&sprint_routers().unwrap(), Metric::Hops);
     assert_eq!(by_hops(&pairs), [972, 5206, 13_125, 16_195, 8_086, 2_725, 1_598, 1_041, 455, 52]);
 }
