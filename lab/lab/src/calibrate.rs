@@ -64,6 +64,8 @@ pub enum Deviation {
     Absolute(f64),
     /// None if found is at least wanted; else as [`Deviation::Relative`].
     AtLeast(f64),
+    /// None if found is at most wanted; else as [`Deviation::Relative`].
+    AtMost(f64),
 }
 
 impl Target {
@@ -71,7 +73,8 @@ impl Target {
     pub fn deviation(&self, found: Option<f64>) -> f64 {
         let deviation = found.map(|found| match self.deviation {
             Deviation::AtLeast(_) if found >= self.wanted => 0.0,
-            Deviation::Relative(share) | Deviation::AtLeast(share) => {
+            Deviation::AtMost(_) if found <= self.wanted => 0.0,
+            Deviation::Relative(share) | Deviation::AtLeast(share) | Deviation::AtMost(share) => {
                 (found / self.wanted).ln() / share
             }
             Deviation::Absolute(size) => (found - self.wanted) / size,

@@ -47,11 +47,12 @@ enum Shape {
     Random(u64, u64),
     Waxman(Waxman),
     Sprint,
+    SprintRouters,
     File(Option<Format>, Option<Naming>),
 }
 
 /// The kinds, and the keys that each has.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "line",
     "dumbbell",
     "star",
@@ -62,6 +63,7 @@ const KINDS: [&str; 11] = [
     "random",
     "waxman",
     "sprint",
+    "sprint-routers",
     "listed",
 ];
 
@@ -114,6 +116,7 @@ impl TopologyRule {
                 self.read_seed(&mut fields);
             }
             "sprint" => self.shape = Shape::Sprint,
+            "sprint-routers" => self.shape = Shape::SprintRouters,
             other => {
                 let near = recoup_config::problem::hint(other, KINDS);
                 let near = if near.is_empty() { format!("; {}", listed(KINDS)) } else { near };
@@ -178,6 +181,7 @@ impl TopologyRule {
             Shape::Random(nodes, links) => topology::random(few(*nodes), few(*links), &mut rng()),
             Shape::Waxman(shape) => topology::waxman(shape, &mut rng()),
             Shape::Sprint => Ok(topology::sprint()),
+            Shape::SprintRouters => topology::sprint_routers(),
             Shape::File(format, naming) => return self.named(self.in_file(*format, *naming)?),
         };
         let wrong = |error: TopologyError| Problem::new(self.origin, "topology", error.to_string());

@@ -23,7 +23,7 @@ pub use self::fat_tree::fat_tree;
 pub use self::grid::grid;
 pub use self::line::line;
 pub use self::random::{Waxman, random, waxman};
-pub use self::sprint::sprint;
+pub use self::sprint::{sprint, sprint_routers};
 pub use self::star::star;
 pub use self::tree::tree;
 

@@ -2,7 +2,7 @@
 
 use recoup_sim::network::{LinkId, LinkOptions, NodeId, RoutePlan};
 use recoup_sim::route::{Distance, Graph, Metric, NextHops, Producer};
-use recoup_sim::topology::{Topology, random, sprint};
+use recoup_sim::topology::{Topology, random, sprint, sprint_routers};
 use recoup_transport::random::Rng;
 use std::collections::BTreeMap;
 
@@ -13,9 +13,13 @@ fn graph(topology: &Topology, metric: Metric) -> Graph {
 
 /// The distances of all unordered pairs.
 fn pairs(metric: Metric) -> Vec<Distance> {
-    let graph = graph(&sprint(), metric);
+    pairs_of(&sprint(), metric)
+}
+
+fn pairs_of(topology: &Topology, metric: Metric) -> Vec<Distance> {
+    let graph = graph(topology, metric);
     let mut pairs = Vec::new();
-    for to in 0..52 {
+    for to in 0..topology.nodes.len() as u32 {
         let distances = graph.distances(&[NodeId(to)]).unwrap();
         pairs.extend(distances[..to as usize].iter().map(|distance| distance.unwrap()));
     }
@@ -37,6 +41,12 @@ fn hop_counts_of_sprint_are_the_known_ones() {
     assert_eq!(by_hops(&pairs), [84, 263, 377, 303, 167, 108, 24]);
     let mean = pairs.iter().map(|pair| pair.metric).sum::<u64>() as f64 / 1_326.0;
     assert!((mean - 3.472).abs() < 0.000_5, "{mean}");
+}
+
+#[test]
+fn sprint_routers_have_the_known_hop_counts() {
+    let pairs = pairs_of(&sprint_routers().unwrap(), Metric::Hops);
+    assert_eq!(by_hops(&pairs), [972, 5206, 13_125, 16_195, 8_086, 2_725, 1_598, 1_041, 455, 52]);
 }
 
 #[test]

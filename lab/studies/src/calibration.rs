@@ -144,6 +144,9 @@ impl Calibration {
                 Deviation::AtLeast(share) => {
                     writeln!(text, "| {name} | {} % below (logarithm) |", share * 100.0)
                 }
+                Deviation::AtMost(share) => {
+                    writeln!(text, "| {name} | {} % above (logarithm) |", share * 100.0)
+                }
             };
         }
         text + "\n"
@@ -276,6 +279,7 @@ fn rounds(landscape: &Landscape, rounds: &[Round]) -> String {
 fn wanted(target: &Target) -> String {
     match target.deviation {
         Deviation::AtLeast(_) => format!("at least {}", target.wanted),
+        Deviation::AtMost(_) => format!("at most {}", target.wanted),
         Deviation::Relative(_) | Deviation::Absolute(_) => target.wanted.to_string(),
     }
 }

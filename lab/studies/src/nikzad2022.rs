@@ -1,5 +1,6 @@
 //! M. Nikzad et al. (2022): how good a retransmission timeout is where caches answer, and Jacobson's estimator with slower
 //! gains and a floor near the mean round trip.
+mod calibrate;
 mod compare;
 mod draw;
 mod floor;
@@ -24,7 +25,7 @@ pub static NIKZAD2022: Study = Study {
     claims: include_str!("nikzad2022/claims.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
-    calibration: None,
+    calibration: Some(calibrate::calibration),
     sockets: Some(sockets::sockets),
     judge: judge::judge,
     again: judge::again,

@@ -24,7 +24,19 @@ pub(super) const ASSUMED: &str = "open-none";
 /// The axis on which the values of a parameter stand.
 pub(super) const AXIS: &str = "instead";
 
-pub(super) static OPEN: [Open; 12] = [
+pub(super) static OPEN: [Open; 13] = [
+    Open {
+        experiment: "open-map",
+        parameter: "map of Sprint",
+        assumed: "315 routers, routes by hops",
+        values: &[
+            ("315 routers, routes by delay", r#""routing.metric" = "delay""#),
+            (
+                "52 cities, routes by delay",
+                "\"topology.kind\" = \"sprint\"\n\"routing.metric\" = \"delay\"",
+            ),
+        ],
+    },
     Open {
         experiment: "open-loss",
         parameter: "where packets are lost",
@@ -131,6 +143,7 @@ pub(super) static OPEN: [Open; 12] = [
 
 /// The figures that need what is assumed.
 const FIGURES: &[&str] = &[
+    "open-map",
     "open-loss",
     "open-window",
     CONSUMER,

@@ -28,8 +28,8 @@ const CONTESTS: &[Contest] = &[Contest {
     expected: &[],
 }];
 
-fn jacobson(Jacobson { gains, k, floor }: Jacobson) -> String {
-    format!("\"fetch.rto\" = \"nikzad2022(gains={},k={k},min={floor}ms)\"\n", gains.word())
+fn jacobson(timer: Jacobson) -> String {
+    format!("\"fetch.rto\" = \"{}\"\n", timer.spec())
 }
 
 /// The axis of timers; the fields of the study set those of its own consumers.

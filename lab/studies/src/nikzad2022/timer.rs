@@ -73,15 +73,14 @@ impl Jacobson {
         }
     }
 
-    fn variant(self) -> String {
+    /// Its text in scenarios.
+    pub(super) fn spec(self) -> String {
         let Self { gains, k, floor } = self;
-        let gains = gains.word();
-        variant(
-            &self.label(),
-            &format!(
-                "\"applications.c.rto\" = \"nikzad2022(gains={gains},k={k},min={floor}ms)\"\n"
-            ),
-        )
+        format!("nikzad2022(gains={},k={k},min={floor}ms)", gains.word())
+    }
+
+    fn variant(self) -> String {
+        variant(&self.label(), &format!("\"applications.c.rto\" = \"{}\"\n", self.spec()))
     }
 }
 
