@@ -24,19 +24,7 @@ pub(super) const ASSUMED: &str = "open-none";
 /// The axis on which the values of a parameter stand.
 pub(super) const AXIS: &str = "instead";
 
-pub(super) static OPEN: [Open; 13] = [
-    Open {
-        experiment: "open-map",
-        parameter: "map of Sprint",
-        assumed: "315 routers, routes by hops",
-        values: &[
-            ("315 routers, routes by delay", r#""routing.metric" = "delay""#),
-            (
-                "52 cities, routes by delay",
-                "\"topology.kind\" = \"sprint\"\n\"routing.metric\" = \"delay\"",
-            ),
-        ],
-    },
+pub(super) static OPEN: [Open; 12] = [
     Open {
         experiment: "open-loss",
         parameter: "where packets are lost",
@@ -143,7 +131,6 @@ pub(super) static OPEN: [Open; 13] = [
 
 /// The figures that need what is assumed.
 const FIGURES: &[&str] = &[
-    "open-map",
     "open-loss",
     "open-window",
     CONSUMER,
