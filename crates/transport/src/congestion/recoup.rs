@@ -52,7 +52,7 @@
 //! less than nine tenths of it. Marks keep the queue short; competition then ends once the flow is alone. Heavy loss
 //! narrows a competing window, too. A drain tests whether others still compete, after 4 s and then
 //! ever more rarely up to 32 s. Competition ends if the queue vanishes twice without having been full, or for three
-//! rounds, or at times in eight rounds in a row. A further one begins with the same window. Meanwhile a loss that a link repaired counts as one if a full
+//! rounds. A further one begins with the same window. Meanwhile a loss that a link repaired counts as one if a full
 //! queue stood beside it: the queue may be below that link. The window does not grow beyond 1.25 times what the longest
 //! round trip delivers.
 //! *Silence.* After a timeout in a silence the window is 2, and timers expire after a second, until something arrives.

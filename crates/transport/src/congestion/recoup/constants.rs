@@ -70,7 +70,6 @@
 //! | `EMPTIED_ROUNDS` | rounds | within which drains empty a queue | chosen |
 //! | `EMPTIED_TIMES` | times | that end a competition | chosen |
 //! | `EMPTY_ROUNDS` | rounds | without a queue that end it | chosen |
-//! | `VANISHED_ROUNDS` | rounds | with an empty queue each that end it | chosen |
 //! | `EMPTY_WINDOW` | segments | least window that sees enough for that | chosen |
 //! | `MOST_COMPETING` | factor | window over deliveries in a longest RTT | chosen |
 //! | `OTHERS_STARTUP` | share | below which a loss shows others, start-up | chosen |
@@ -171,7 +170,6 @@ pub(super) const SPACING_SPAN: Duration = Duration::from_secs(60);
 pub(super) const EMPTIED_ROUNDS: u32 = 16;
 pub(super) const EMPTIED_TIMES: u32 = 2;
 pub(super) const EMPTY_ROUNDS: u32 = 3;
-pub(super) const VANISHED_ROUNDS: u32 = 8;
 pub(super) const EMPTY_WINDOW: f64 = 16.0;
 pub(super) const MOST_COMPETING: f64 = 1.25;
 pub(super) const OTHERS_STARTUP: f64 = 0.25;

@@ -9,7 +9,7 @@ use super::constants::{
     EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY,
     KEPT_CALM_JITTER, LEAST, LEAST_PATIENCE, MARKED_SHARE, MOST_CARRIED, MOST_COMPETING,
     MOST_PATIENCE, MOST_RISING, MOST_STARTING, MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP,
-    RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL, VANISHED_ROUNDS,
+    RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
 };
 use super::heavy::Policed;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
@@ -285,8 +285,7 @@ impl Recoup {
         self.path.set_shared(true);
         self.path.bottleneck.begin();
         let (steady, emptied) = ((0.0, self.cwnd), Emptied::default());
-        let compete =
-            Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0, vanished: 0 };
+        let compete = Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0 };
         self.mode = Mode::Compete(compete);
     }
 
@@ -334,10 +333,8 @@ impl Recoup {
         let is_full = |delay| self.path.is_full(delay);
         let is_empty = round.floor.is_some() && round.high < vanishing;
         compete.empty = if is_empty { compete.empty + 1 } else { 0 };
-        compete.vanished = if vanished { compete.vanished + 1 } else { 0 };
         let emptied = compete.emptied.end_round(vanished, threshold, is_full)
-            || compete.empty >= EMPTY_ROUNDS
-            || compete.vanished >= VANISHED_ROUNDS;
+            || compete.empty >= EMPTY_ROUNDS;
         // Marks keep a queue short that any flow may fill.
         let marked = self.path.is_marked(now);
         let alone = !self.path.hides_capacity() && self.path.top_share() > ALONE_SHARE;
