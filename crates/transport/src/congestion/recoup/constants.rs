@@ -41,8 +41,6 @@
 //! | `CALM_ROUNDS` | rounds | without a queue: growth accelerates | chosen |
 //! | `FAST_GROWTH` | part | of the window, growth of such a round | chosen |
 //! | `CALM_PART` | part | of the threshold below which it is calm | chosen |
-//! | `CALM_JITTER` | factor | of jitter beside that | chosen |
-//! | `KEPT_CALM_JITTER` | factor | of jitter that does not end a calm | chosen |
 //! | `MOST_RISING` | factor | window of a rise over deliveries in an RTT | chosen |
 //! | `COMPARED` | factor | of the window before rates are compared | BBR |
 //! | `FOLLOWED_PART` | part | of its growth that the rate must show | chosen |
@@ -141,8 +139,6 @@ pub(super) const RISE_ROUNDS: f64 = 6.0;
 pub(super) const CALM_ROUNDS: u32 = 3;
 pub(super) const FAST_GROWTH: f64 = 0.35;
 pub(super) const CALM_PART: f64 = 0.25;
-pub(super) const CALM_JITTER: f64 = 1.0;
-pub(super) const KEPT_CALM_JITTER: f64 = 1.5;
 pub(super) const MOST_RISING: f64 = 2.0;
 pub(super) const COMPARED: f64 = 1.25;
 pub(super) const FOLLOWED_PART: f64 = 0.15;

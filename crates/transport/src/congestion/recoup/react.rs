@@ -5,11 +5,10 @@ use super::super::{Delivered, Loss, WindowRule};
 use super::Recoup;
 use super::compete::Emptied;
 use super::constants::{
-    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_JITTER, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER,
-    EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY,
-    KEPT_CALM_JITTER, LEAST, LEAST_PATIENCE, MARKED_SHARE, MOST_CARRIED, MOST_COMPETING,
-    MOST_PATIENCE, MOST_RISING, MOST_STARTING, MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP,
-    RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
+    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER, EMPTY_ROUNDS,
+    EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY, LEAST, LEAST_PATIENCE,
+    MARKED_SHARE, MOST_CARRIED, MOST_COMPETING, MOST_PATIENCE, MOST_RISING, MOST_STARTING,
+    MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
 };
 use super::heavy::Policed;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
@@ -175,14 +174,9 @@ impl Recoup {
             self.end_policed_round(round.loss);
             let jitter = self.path.jitter();
             let part = CALM_PART * (threshold - 2.0 * jitter);
-            let below = |times| round.floor.is_some_and(|floor| floor <= part + times * jitter);
-            let is_calm = below(CALM_JITTER) || jittery && self.growth.follows();
-            let calm = match (is_calm, below(KEPT_CALM_JITTER)) {
-                (true, _) => calm + 1,
-                (_, true) => calm,
-                _ => 0,
-            };
-            self.mode = Mode::Rise { calm };
+            let below = round.floor.is_some_and(|floor| floor <= part + jitter);
+            let is_calm = below || jittery && self.growth.follows();
+            self.mode = Mode::Rise { calm: if is_calm { calm + 1 } else { 0 } };
         }
     }
 
