@@ -65,6 +65,7 @@
 //! | `SHRINK` | part | of the excess over half, each RTT | chosen |
 //! | `SHARE_ROUNDS` | rounds | over which the share is smoothed | chosen |
 //! | `SPACING_SPAN` | time | half of the memory of the capacity | chosen |
+//! | `LEAST_DRAINED` | segments | removed from a queue that show it | chosen |
 //! | `EMPTIED_ROUNDS` | rounds | within which drains empty a queue | chosen |
 //! | `EMPTIED_TIMES` | times | that end a competition | chosen |
 //! | `EMPTY_ROUNDS` | rounds | without a queue that end it | chosen |
@@ -161,6 +162,7 @@ pub(super) const HALF: f64 = 0.5;
 pub(super) const SHRINK: f64 = 1.0 / 8.0;
 pub(super) const SHARE_ROUNDS: f64 = 8.0;
 pub(super) const SPACING_SPAN: Duration = Duration::from_secs(60);
+pub(super) const LEAST_DRAINED: f64 = 4.0;
 pub(super) const EMPTIED_ROUNDS: u32 = 16;
 pub(super) const EMPTIED_TIMES: u32 = 2;
 pub(super) const EMPTY_ROUNDS: u32 = 3;

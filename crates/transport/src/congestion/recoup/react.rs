@@ -220,6 +220,10 @@ impl Recoup {
             drain.blind += 1;
         }
         self.mode = Mode::Drain(drain);
+        if drain.tests && drain.is_over(order) {
+            let (segments, seconds) = (drain.from - self.cwnd, drain.before - drain.floor);
+            self.path.bottleneck.on_drained(segments, seconds, drain.rate);
+        }
         let vanished = (drain.remains() * drain.before).max(self.path.threshold(drain.rate) / 2.0);
         // Beside jitter the delay does not show whether the queue vanished.
         let over = drain.beside_jitter && drain.is_over(order);
