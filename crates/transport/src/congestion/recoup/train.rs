@@ -1,10 +1,11 @@
 //! Fourfold growth of start-up for short objects, bounded by the rate within a train of answers.
 //!
 //! Answers to Interests sent together arrive with the spacing of the narrowest link (packet-train dispersion:
-//! Dovrolis, Ramanathan and Moore, INFOCOM 2001). A pause of a quarter of a round trip ends a train. While the path
-//! carries twice the window at the rate of the train, each answer to a short object ([`SHORT_OBJECT`]) adds three
-//! segments in the place of one (SUSS, SIGCOMM 2024, does so for all objects). With competitors faster growth would
-//! end start-up sooner, with a smaller share.
+//! Dovrolis, Ramanathan and Moore, INFOCOM 2001). A pause of a quarter of a round trip ends a train.
+//!
+//! An answer to a short object ([`SHORT_OBJECT`]) adds three segments in the place of one. That ends once the window is
+//! half of what the path carries at the rate of the train. SUSS (SIGCOMM 2024) does so for all objects. With
+//! competitors faster growth would end start-up sooner, with a smaller share.
 use super::constants::{FOURFOLD_PART, FOURFOLD_STEP, SHORT_OBJECT, TRAIN_PAUSE};
 use crate::time::Instant;
 
