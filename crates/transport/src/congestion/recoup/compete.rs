@@ -1,7 +1,9 @@
 //! Competition: this consumer's share of the bottleneck, and whether others still fill the queue.
 //!
 //! Queued packets of one consumer arrive at the rate of the bottleneck. The shortest recent spacing therefore shows
-//! the capacity, and the delivery rate over it is the own share.
+//! the capacity, and the delivery rate over it is the own share. Jitter shortens spacings, too. A test drain shows the
+//! capacity in another way: the segments that it removes from the queue over the delay that they took. The smaller
+//! capacity counts.
 //!
 //! *Half.* While others fill the queue, a share above half is more than the fair share of one of two. The window
 //! shrinks by at least a segment in each round trip or an eighth of the excess, until the share is half or the queue
@@ -13,11 +15,13 @@
 //! full in between, no competitor fills it, and competition ends.
 //!
 //! Source: packet pairs (S. Keshav, "A Control-Theoretic Approach to Flow Control", SIGCOMM 1991). Difference: three
-//! deliveries instead of two. Jitter and batches of deliveries shorten spacings; the capacity then seems higher, the
-//! share smaller, and the window follows CUBIC alone.
+//! deliveries instead of two. Before a first test, jitter makes the capacity seem higher and the share smaller; the
+//! window then follows CUBIC alone.
 use super::super::Delivered;
 use super::super::extreme::Extreme;
-use super::constants::{EMPTIED_ROUNDS, EMPTIED_TIMES, HALF, SHARE_ROUNDS, SHRINK, SPACING_SPAN};
+use super::constants::{
+    EMPTIED_ROUNDS, EMPTIED_TIMES, HALF, LEAST_DRAINED, SHARE_ROUNDS, SHRINK, SPACING_SPAN,
+};
 use crate::time::Instant;
 
 /// Capacity of the bottleneck, and share of this consumer.
@@ -29,12 +33,14 @@ pub(super) struct Bottleneck {
     spacing: Extreme,
     /// Share of the capacity, smoothed over rounds.
     share: f64,
+    /// Deliveries per second that drains showed, smoothed over them.
+    drained: Option<f64>,
 }
 
 impl Bottleneck {
     pub(super) fn new() -> Self {
         let spacing = Extreme::new(false, SPACING_SPAN);
-        Self { latest: [(0, Instant::ZERO); 2], spacing, share: 0.0 }
+        Self { latest: [(0, Instant::ZERO); 2], spacing, share: 0.0, drained: None }
     }
 
     /// A bottleneck of so many deliveries per second.
@@ -55,13 +61,30 @@ impl Bottleneck {
 
     /// Ends a round of competition with this delivery rate.
     pub(super) fn end_round(&mut self, rate: f64) {
-        let share = self.spacing.get().map_or(0.0, |spacing| rate * spacing);
+        let capacity = self.capacity();
+        let share = if capacity > 0.0 { rate / capacity } else { 0.0 };
         self.share += (share - self.share) / SHARE_ROUNDS;
     }
 
     /// Deliveries per second of the bottleneck; 0 if unknown.
     pub(super) fn capacity(&self) -> f64 {
-        self.spacing.get().filter(|spacing| *spacing > 0.0).map_or(0.0, |spacing| 1.0 / spacing)
+        let spacing = self.spacing.get().filter(|spacing| *spacing > 0.0);
+        let spaced = spacing.map_or(f64::INFINITY, |spacing| 1.0 / spacing);
+        let capacity = self.drained.unwrap_or(spaced).min(spaced);
+        if capacity.is_finite() { capacity } else { 0.0 }
+    }
+
+    /// Records a drain at this delivery rate: fewer segments in the queue made it shorter by so many seconds.
+    pub(super) fn on_drained(&mut self, segments: f64, seconds: f64, rate: f64) {
+        if seconds > 0.0 && segments >= LEAST_DRAINED {
+            let capacity = (segments / seconds).max(rate);
+            self.drained = Some(self.drained.map_or(capacity, |before| (before + capacity) / 2.0));
+        }
+    }
+
+    /// Discards what drains showed: the path has changed.
+    pub(super) fn forget_drains(&mut self) {
+        self.drained = None;
     }
 
     /// Begins a competition, with an unknown share.
@@ -192,6 +215,19 @@ mod tests {
         assert!(!is_emptied(&[0.01, 0.02], 8), "full in between");
         assert!(!is_emptied(&[0.01, 0.01], 17), "too rarely");
         assert!(!is_emptied(&[0.004, 0.004], 8), "no queue");
+    }
+
+    #[test]
+    fn drains_show_the_capacity_beside_jitter() {
+        let mut bottleneck = delivered_at(&[0, 1, 2], 5..8);
+        bottleneck.on_drained(3.0, 0.001, 100.0);
+        assert_eq!(bottleneck.capacity(), 1_000.0, "too few segments");
+        bottleneck.on_drained(20.0, 0.1, 100.0);
+        assert_eq!(bottleneck.capacity(), 200.0);
+        bottleneck.on_drained(20.0, 0.2, 300.0);
+        assert_eq!(bottleneck.capacity(), 250.0, "at least the rate");
+        bottleneck.forget_drains();
+        assert_eq!(bottleneck.capacity(), 1_000.0);
     }
 
     #[test]

@@ -42,8 +42,6 @@
 //! | `CALM_ROUNDS` | rounds | without a queue: growth accelerates | chosen |
 //! | `FAST_GROWTH` | part | of the window, growth of such a round | chosen |
 //! | `CALM_PART` | part | of the threshold below which it is calm | chosen |
-//! | `CALM_JITTER` | factor | of jitter beside that | chosen |
-//! | `KEPT_CALM_JITTER` | factor | of jitter that does not end a calm | chosen |
 //! | `MOST_RISING` | factor | window of a rise over deliveries in an RTT | chosen |
 //! | `COMPARED` | factor | of the window before rates are compared | BBR |
 //! | `FOLLOWED_PART` | part | of its growth that the rate must show | chosen |
@@ -68,10 +66,10 @@
 //! | `SHRINK` | part | of the excess over half, each RTT | chosen |
 //! | `SHARE_ROUNDS` | rounds | over which the share is smoothed | chosen |
 //! | `SPACING_SPAN` | time | half of the memory of the capacity | chosen |
+//! | `LEAST_DRAINED` | segments | removed from a queue that show it | chosen |
 //! | `EMPTIED_ROUNDS` | rounds | within which drains empty a queue | chosen |
 //! | `EMPTIED_TIMES` | times | that end a competition | chosen |
 //! | `EMPTY_ROUNDS` | rounds | without a queue that end it | chosen |
-//! | `VANISHED_ROUNDS` | rounds | with an empty queue each that end it | chosen |
 //! | `EMPTY_WINDOW` | segments | least window that sees enough for that | chosen |
 //! | `MOST_COMPETING` | factor | window over deliveries in a longest RTT | chosen |
 //! | `OTHERS_STARTUP` | share | below which a loss shows others, start-up | chosen |
@@ -101,10 +99,8 @@
 //! | `UNSEEN_ROUNDS` | rounds | after which a class is forgotten | by meaning |
 //! | `SHORT_OBJECT` | segments | most of a short object | three flights |
 //! | `TRAIN_PAUSE` | RTTs | without an answer that end a train | chosen |
-//! | `TRAIN_PART` | windows | that a path carries at a train's rate | chosen |
 //! | `FOURFOLD_STEP` | segments | that an answer adds | SUSS |
 //! | `FOURFOLD_PART` | part | of that path below which it adds so many | SUSS |
-//! | `MOST_TRAIN` | windows/RTT | of a train at most | chosen |
 use crate::time::Duration;
 
 pub(super) const LEAST: f64 = 2.0;
@@ -144,8 +140,6 @@ pub(super) const RISE_ROUNDS: f64 = 6.0;
 pub(super) const CALM_ROUNDS: u32 = 3;
 pub(super) const FAST_GROWTH: f64 = 0.35;
 pub(super) const CALM_PART: f64 = 0.25;
-pub(super) const CALM_JITTER: f64 = 1.0;
-pub(super) const KEPT_CALM_JITTER: f64 = 1.5;
 pub(super) const MOST_RISING: f64 = 2.0;
 pub(super) const COMPARED: f64 = 1.25;
 pub(super) const FOLLOWED_PART: f64 = 0.15;
@@ -170,10 +164,10 @@ pub(super) const HALF: f64 = 0.5;
 pub(super) const SHRINK: f64 = 1.0 / 8.0;
 pub(super) const SHARE_ROUNDS: f64 = 8.0;
 pub(super) const SPACING_SPAN: Duration = Duration::from_secs(60);
+pub(super) const LEAST_DRAINED: f64 = 4.0;
 pub(super) const EMPTIED_ROUNDS: u32 = 16;
 pub(super) const EMPTIED_TIMES: u32 = 2;
 pub(super) const EMPTY_ROUNDS: u32 = 3;
-pub(super) const VANISHED_ROUNDS: u32 = 8;
 pub(super) const EMPTY_WINDOW: f64 = 16.0;
 pub(super) const MOST_COMPETING: f64 = 1.25;
 pub(super) const OTHERS_STARTUP: f64 = 0.25;
@@ -203,7 +197,5 @@ pub(super) const MEAN_ANSWERS: f64 = 16.0;
 pub(super) const UNSEEN_ROUNDS: u32 = 64;
 pub(super) const SHORT_OBJECT: u64 = 128;
 pub(super) const TRAIN_PAUSE: f64 = 0.25;
-pub(super) const TRAIN_PART: f64 = 8.0;
 pub(super) const FOURFOLD_STEP: f64 = 3.0;
 pub(super) const FOURFOLD_PART: f64 = 0.5;
-pub(super) const MOST_TRAIN: f64 = 64.0;

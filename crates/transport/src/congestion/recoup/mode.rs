@@ -97,8 +97,6 @@ pub(super) struct Compete {
     pub(super) emptied: Emptied,
     /// Rounds in a row without a queue.
     pub(super) empty: u32,
-    /// Rounds in a row in which the queue was empty once.
-    pub(super) vanished: u32,
 }
 
 /// Queueing delays of transmissions of a drained flight, seconds.

@@ -350,6 +350,7 @@ impl Path {
         self.queues.forget(now);
         self.rates.forget(now);
         self.jump = Jump::default();
+        self.bottleneck.forget_drains();
         self.spread = 0.0;
         self.smoothed = Some(base);
     }

@@ -5,11 +5,10 @@ use super::super::{Delivered, Loss, WindowRule};
 use super::Recoup;
 use super::compete::Emptied;
 use super::constants::{
-    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_JITTER, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER,
-    EMPTY_ROUNDS, EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY,
-    KEPT_CALM_JITTER, LEAST, LEAST_PATIENCE, MARKED_SHARE, MOST_CARRIED, MOST_COMPETING,
-    MOST_PATIENCE, MOST_RISING, MOST_STARTING, MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP,
-    RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL, VANISHED_ROUNDS,
+    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER, EMPTY_ROUNDS,
+    EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY, LEAST, LEAST_PATIENCE,
+    MARKED_SHARE, MOST_CARRIED, MOST_COMPETING, MOST_PATIENCE, MOST_RISING, MOST_STARTING,
+    MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
 };
 use super::heavy::Policed;
 use super::mode::{Calm, Compete, Drain, Mode, Startup};
@@ -175,14 +174,9 @@ impl Recoup {
             self.end_policed_round(round.loss);
             let jitter = self.path.jitter();
             let part = CALM_PART * (threshold - 2.0 * jitter);
-            let below = |times| round.floor.is_some_and(|floor| floor <= part + times * jitter);
-            let is_calm = below(CALM_JITTER) || jittery && self.growth.follows();
-            let calm = match (is_calm, below(KEPT_CALM_JITTER)) {
-                (true, _) => calm + 1,
-                (_, true) => calm,
-                _ => 0,
-            };
-            self.mode = Mode::Rise { calm };
+            let below = round.floor.is_some_and(|floor| floor <= part + jitter);
+            let is_calm = below || jittery && self.growth.follows();
+            self.mode = Mode::Rise { calm: if is_calm { calm + 1 } else { 0 } };
         }
     }
 
@@ -226,6 +220,10 @@ impl Recoup {
             drain.blind += 1;
         }
         self.mode = Mode::Drain(drain);
+        if drain.tests && drain.is_over(order) {
+            let (segments, seconds) = (drain.from - self.cwnd, drain.before - drain.floor);
+            self.path.bottleneck.on_drained(segments, seconds, drain.rate);
+        }
         let vanished = (drain.remains() * drain.before).max(self.path.threshold(drain.rate) / 2.0);
         // Beside jitter the delay does not show whether the queue vanished.
         let over = drain.beside_jitter && drain.is_over(order);
@@ -285,8 +283,7 @@ impl Recoup {
         self.path.set_shared(true);
         self.path.bottleneck.begin();
         let (steady, emptied) = ((0.0, self.cwnd), Emptied::default());
-        let compete =
-            Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0, vanished: 0 };
+        let compete = Compete { since: now, rounds: 0, steady, still: 0, emptied, empty: 0 };
         self.mode = Mode::Compete(compete);
     }
 
@@ -334,10 +331,8 @@ impl Recoup {
         let is_full = |delay| self.path.is_full(delay);
         let is_empty = round.floor.is_some() && round.high < vanishing;
         compete.empty = if is_empty { compete.empty + 1 } else { 0 };
-        compete.vanished = if vanished { compete.vanished + 1 } else { 0 };
         let emptied = compete.emptied.end_round(vanished, threshold, is_full)
-            || compete.empty >= EMPTY_ROUNDS
-            || compete.vanished >= VANISHED_ROUNDS;
+            || compete.empty >= EMPTY_ROUNDS;
         // Marks keep a queue short that any flow may fill.
         let marked = self.path.is_marked(now);
         let alone = !self.path.hides_capacity() && self.path.top_share() > ALONE_SHARE;
