@@ -34,8 +34,9 @@
 //! path that is too short to show a queue, each loss is congestion, and the window follows CUBIC.
 //! *Start-up.* From 10 segments the window doubles each round, paced at twice its rate, until a queue stands, a loss is
 //! congestion, or three rounds bring no higher rate. It is at most three times what a recent round delivered. Bunches
-//! of Data may hide a queue: on a new path the window is at most twice what the path carries at the measured rate. The
-//! window of a short object grows fourfold while the last train shows a path for twice as much (`train.rs`).
+//! of Data may hide a queue: on a new path the window is at most twice what the path carries at the measured rate. Short
+//! objects leave as fast as the last train came. Their window grows fourfold while that train shows a path for twice as
+//! much (`train.rs`).
 //! Where jitter decides what a queue is, a short one ends start-up only once the rate rises no more.
 //! *Rise.* Within some six rounds the window rises from an empty queue to a standing one, but not beyond twice the
 //! deliveries of a round trip. After rounds without a queue beyond the jitter it accelerates. Where jitter decides what a
@@ -207,13 +208,16 @@ impl CongestionControl for Recoup {
         f64::INFINITY
     }
 
-    fn pacing_rate(&self, _: Option<u64>) -> Option<f64> {
+    fn pacing_rate(&self, remaining: Option<u64>) -> Option<f64> {
         if self.path.is_short() {
             // Timers are not as fine as such a round trip.
             return None;
         }
         let rtt = self.path.smoothed().filter(|rtt| *rtt > 0.0)?;
         Some(match self.mode {
+            Mode::Startup(_) if train::is_short(remaining) => {
+                (STARTUP_GAIN * self.window / rtt).max(self.train.pace(self.window, rtt))
+            }
             Mode::Startup(_) => STARTUP_GAIN * self.window / rtt,
             _ if self.policed.is_active() => POLICED_GAIN * self.window / rtt,
             _ => GAIN * self.window / rtt,

@@ -99,8 +99,10 @@
 //! | `UNSEEN_ROUNDS` | rounds | after which a class is forgotten | by meaning |
 //! | `SHORT_OBJECT` | segments | most of a short object | three flights |
 //! | `TRAIN_PAUSE` | RTTs | without an answer that end a train | chosen |
+//! | `TRAIN_PART` | windows | that a path carries at a train's rate | chosen |
 //! | `FOURFOLD_STEP` | segments | that an answer adds | SUSS |
 //! | `FOURFOLD_PART` | part | of that path below which it adds so many | SUSS |
+//! | `MOST_TRAIN` | windows/RTT | of a train at most | chosen |
 use crate::time::Duration;
 
 pub(super) const LEAST: f64 = 2.0;
@@ -197,5 +199,7 @@ pub(super) const MEAN_ANSWERS: f64 = 16.0;
 pub(super) const UNSEEN_ROUNDS: u32 = 64;
 pub(super) const SHORT_OBJECT: u64 = 128;
 pub(super) const TRAIN_PAUSE: f64 = 0.25;
+pub(super) const TRAIN_PART: f64 = 8.0;
 pub(super) const FOURFOLD_STEP: f64 = 3.0;
 pub(super) const FOURFOLD_PART: f64 = 0.5;
+pub(super) const MOST_TRAIN: f64 = 64.0;
