@@ -478,11 +478,8 @@ impl PartFile {
         if self.state == State::Lost {
             return kept.and(Err(PartError::Lost { path: self.path() }));
         }
-        // A file that this process began ends with the last segment.
-        if self.was_begun {
-            let cut = self.storage.file.set_len(bytes);
-            cut.map_err(|error| failed("set the length of", &self.path(), error))?;
-        }
+        let cut = self.storage.file.set_len(bytes);
+        cut.map_err(|error| failed("set the length of", &self.path(), error))?;
         Ok(bytes)
     }
 
