@@ -23,7 +23,7 @@ pub(super) struct Way {
     /// Length away from the node.
     pub(super) forth: u64,
     /// Length toward the node.
-    back: u64,
+    pub(super) back: u64,
 }
 
 /// Length of a path, ordered by the metric and then by the number of hops.
@@ -88,7 +88,7 @@ impl Graph {
     pub fn distances(&self, to: &[NodeId]) -> Result<Vec<Option<Distance>>, RouteError> {
         match to.iter().find(|node| node.0 as usize >= self.len()) {
             Some(unknown) => Err(RouteError::UnknownNode(unknown.0)),
-            None => Ok(self.distances_without(to, None)),
+            None => Ok(self.shortest(to)),
         }
     }
 
@@ -127,12 +127,7 @@ impl Graph {
         self.ways.get(node.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The shortest distances to the nearest of these nodes on paths that avoid a node.
-    pub(super) fn distances_without(
-        &self,
-        to: &[NodeId],
-        avoided: Option<NodeId>,
-    ) -> Vec<Option<Distance>> {
+    fn shortest(&self, to: &[NodeId]) -> Vec<Option<Distance>> {
         let mut settled: Vec<Option<Distance>> = vec![None; self.len()];
         let start = to.iter().map(|node| Reverse((Distance::default(), *node)));
         let mut waiting = start.collect::<BinaryHeap<_>>();
@@ -141,7 +136,7 @@ impl Graph {
             *own = Some(distance);
             for way in self.ways(node) {
                 let open = settled.get(way.to.0 as usize) == Some(&None);
-                if open && Some(way.to) != avoided {
+                if open {
                     waiting.push(Reverse((distance.after(way.back), way.to)));
                 }
             }

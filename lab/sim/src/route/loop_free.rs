@@ -10,10 +10,12 @@
 use super::NextHop;
 use super::graph::{Distance, Graph};
 use crate::network::NodeId;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Adds detours to the next hops of each node until it has `most`.
 ///
-/// Takes a run of Dijkstra's algorithm for each node: meant for networks of up to some thousand nodes.
+/// For each node, Dijkstra's algorithm runs over the nodes that reach a producer only through that node.
 pub(super) fn add_detours(
     graph: &Graph,
     distances: &[Option<Distance>],
@@ -48,9 +50,7 @@ fn detours(
     most: usize,
     hops: &[Vec<NextHop>],
 ) -> Vec<(NextHop, NodeId)> {
-    let producers =
-        (0..).map(NodeId).zip(distances).filter(|(_, d)| **d == Some(Distance::default()));
-    let producers = producers.map(|(node, _)| node).collect::<Vec<_>>();
+    let mut avoiding = Avoiding::of(graph, distances);
     let mut detours = Vec::new();
     for (node, own) in (0..).map(NodeId).zip(hops) {
         let uphill =
@@ -59,9 +59,9 @@ fn detours(
         if own.is_empty() || own.len() >= most || uphill.is_empty() {
             continue;
         }
-        let avoiding = graph.distances_without(&producers, Some(node));
+        avoiding.avoid(node);
         for way in uphill {
-            if let Some(Some(beyond)) = avoiding.get(way.to.0 as usize) {
+            if let Some(beyond) = avoiding.distance(way.to) {
                 let length = beyond.after(way.forth);
                 detours.push((NextHop { length, link: way.link, to: way.to }, node));
             }
@@ -69,6 +69,80 @@ fn detours(
     }
     detours.sort_by_key(|(hop, node)| (hop.length, *node, hop.link));
     detours
+}
+
+/// Shortest distances on paths that avoid a node. They differ only at nodes all of whose shortest paths pass that node.
+struct Avoiding<'a> {
+    graph: &'a Graph,
+    distances: &'a [Option<Distance>],
+    /// By node: the last round in which all of its shortest paths passed the avoided node, and the distance then.
+    behind: Vec<(u32, Option<Distance>)>,
+    round: u32,
+}
+
+impl<'a> Avoiding<'a> {
+    fn of(graph: &'a Graph, distances: &'a [Option<Distance>]) -> Self {
+        Self { graph, distances, behind: vec![(0, None); distances.len()], round: 0 }
+    }
+
+    fn distance(&self, node: NodeId) -> Option<Distance> {
+        let (round, distance) = self.behind[node.0 as usize];
+        if round == self.round { distance } else { self.distances[node.0 as usize] }
+    }
+
+    fn is_behind(&self, node: NodeId) -> bool {
+        self.behind[node.0 as usize].0 == self.round
+    }
+
+    fn avoid(&mut self, node: NodeId) {
+        self.round += 1;
+        self.behind[node.0 as usize] = (self.round, None);
+        let all = self.nodes_behind(node);
+        let mut waiting = BinaryHeap::new();
+        for one in &all {
+            let open = self.graph.ways(*one).iter().filter(|way| !self.is_behind(way.to));
+            let lengths = open.filter_map(|way| Some(self.distance(way.to)?.after(way.forth)));
+            waiting.extend(lengths.min().map(|length| Reverse((length, *one))));
+        }
+        while let Some(Reverse((distance, one))) = waiting.pop() {
+            if self.distance(one).is_some() {
+                continue;
+            }
+            self.behind[one.0 as usize].1 = Some(distance);
+            for way in self.graph.ways(one).iter().filter(|way| way.to != node) {
+                if self.distance(way.to).is_none() && self.is_behind(way.to) {
+                    waiting.push(Reverse((distance.after(way.back), way.to)));
+                }
+            }
+        }
+    }
+
+    /// Marks the nodes behind `node`, nearest first.
+    fn nodes_behind(&mut self, node: NodeId) -> Vec<NodeId> {
+        let mut all = Vec::new();
+        let mut waiting = BinaryHeap::from([Reverse((self.distances[node.0 as usize], node))]);
+        while let Some(Reverse((distance, one))) = waiting.pop() {
+            let shortest = |from: NodeId, length| {
+                let through =
+                    self.distances[from.0 as usize].map(|distance| distance.after(length));
+                through.is_some() && through == self.distances[one.0 as usize]
+            };
+            let mut parents = self.graph.ways(one).iter().filter(|way| shortest(way.to, way.forth));
+            if one != node {
+                if self.is_behind(one) || !parents.all(|way| self.is_behind(way.to)) {
+                    continue;
+                }
+                self.behind[one.0 as usize] = (self.round, None);
+                all.push(one);
+            }
+            let onward = self.graph.ways(one).iter().filter(|way| {
+                let through = distance.map(|distance| distance.after(way.back));
+                through == self.distances[way.to.0 as usize]
+            });
+            waiting.extend(onward.map(|way| Reverse((self.distances[way.to.0 as usize], way.to))));
+        }
+        all
+    }
 }
 
 /// Whether an Interest that takes this hop can leave its end again, over another link.
@@ -103,5 +177,46 @@ impl Walk {
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::LinkOptions;
+    use crate::route::Metric;
+    use crate::topology;
+
+    #[test]
+    fn avoiding_is_like_removal_of_the_node() {
+        for seed in 0..40_u64 {
+            let mut grid = topology::grid(5, 4).unwrap();
+            for (number, link) in grid.links.iter_mut().enumerate() {
+                link.cost = (number as u64 + 1) * (2 * seed + 1) % 7 % 4;
+            }
+            let removed = |link: usize| (link as u64 + seed).is_multiple_of(5);
+            let (nodes, links) = grid.plans(&LinkOptions::default());
+            let graph = |avoided: Option<NodeId>| {
+                Graph::of_usable(&nodes, &links, Metric::Cost, |link| {
+                    let (a, b) = links[link.0 as usize].ends;
+                    !removed(link.0 as usize) && Some(a) != avoided && Some(b) != avoided
+                })
+                .unwrap()
+            };
+            let producers = [NodeId(seed as u32 % 20), NodeId(7)];
+            let whole = graph(None);
+            let distances = whole.distances(&producers).unwrap();
+            let mut avoiding = Avoiding::of(&whole, &distances);
+            let others = (0..20).map(NodeId).filter(|node| !producers.contains(node));
+            for node in others.filter(|node| distances[node.0 as usize].is_some()) {
+                avoiding.avoid(node);
+                let found: Vec<_> = (0..20).map(|one| avoiding.distance(NodeId(one))).collect();
+                assert_eq!(
+                    found,
+                    graph(Some(node)).distances(&producers).unwrap(),
+                    "{seed} {node:?}"
+                );
+            }
+        }
     }
 }
