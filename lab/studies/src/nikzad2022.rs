@@ -33,15 +33,3 @@ pub static NIKZAD2022: Study = Study {
     dependences: judge::dependences,
     figures: draw::figures,
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gating_claims_are_those_of_the_judge() {
-        let all = NIKZAD2022.claims();
-        let all = all.iter().filter(|claim| claim.is_gating()).map(|claim| claim.id.as_str());
-        assert_eq!(all.collect::<Vec<_>>(), judge::GATING);
-    }
-}

@@ -7,7 +7,6 @@ use super::{compare, floor, gains};
 use crate::result::Results;
 use crate::rule::Finding;
 use crate::study::Dependence;
-use std::borrow::Cow;
 
 /// The finding on a claim.
 pub(super) fn judge(id: &str, results: &Results) -> Finding {
@@ -97,24 +96,8 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
         };
         open.values.iter().map(of)
     });
-    let whole = |value, is_assumed, runs: &Runs<'_>| Dependence {
-        parameter: "all that ndnSIM's consumer does",
-        value: Cow::Borrowed(value),
-        is_assumed,
-        findings: GATING.map(|id| (id, of(id, runs))).into(),
-    };
-    let columns = [
-        whole("as assumed", true, &Runs::paper(results)),
-        whole("ndnSIM's, losses only in queues (1,000 requests)", false, &Runs::ndnsim(results)),
-    ];
-    std::iter::once(all).chain(others).chain(columns).collect()
+    std::iter::once(all).chain(others).collect()
 }
-
-/// The claims that gate.
-pub(super) const GATING: [&str; 19] = [
-    "C-01", "C-02", "C-09", "C-10a", "C-11b", "C-12", "C-13", "C-14", "C-16", "C-17", "C-18",
-    "C-23", "C-24", "C-26", "C-27", "C-29", "C-30", "C-35", "C-36",
-];
 
 /// The claims that a few timers at the ends of the sweep can decide.
 fn findings(runs: &Runs<'_>) -> Vec<(&'static str, Finding)> {

@@ -24,38 +24,24 @@ pub(super) const ASSUMED: &str = "open-none";
 /// The axis on which the values of a parameter stand.
 pub(super) const AXIS: &str = "instead";
 
-pub(super) static OPEN: [Open; 12] = [
+pub(super) static OPEN: [Open; 9] = [
+    Open {
+        experiment: "open-map",
+        parameter: "map of Sprint",
+        assumed: "315 routers by hops",
+        values: &[("52 cities by delay", CITIES), ("315 routers by delay", BY_DELAY)],
+    },
     Open {
         experiment: "open-loss",
         parameter: "where packets are lost",
         assumed: "1 % on each link",
-        values: &[
-            ("only in full queues", r#""link.loss" = "none""#),
-            ("0.1 % on each link", r#""link.loss" = "bernoulli(p=0.001)""#),
-            ("3 % on each link", r#""link.loss" = "bernoulli(p=0.03)""#),
-            (
-                "only in queues of 10 packets",
-                "\"link.loss\" = \"none\"\n\"link.queue\" = \"10 packets\"",
-            ),
-        ],
+        values: &[("only in full queues", r#""link.loss" = "none""#)],
     },
     Open {
-        experiment: "open-window",
-        parameter: "how the window grows",
-        assumed: "by one in a round trip",
+        experiment: "open-consumer",
+        parameter: "what the consumer does with its timers and its window",
+        assumed: "exact timers, a window by one in a round trip",
         values: &[
-            ("ndnSIM's: by one with each Data", NDNSIM),
-            ("the same, losses only in queues", NDNSIM_QUEUES),
-        ],
-    },
-    Open {
-        experiment: CONSUMER,
-        parameter: "what the consumer does with timers and pending contents",
-        assumed: "exact timers, one for a name",
-        values: &[
-            ("a timer for each request", ASK),
-            ("timers looked at every 50 ms", SCAN),
-            ("the same, and one back-off for all", CONSUMER_BASE),
             ("ndnSIM's consumer", CONSUMER_WHOLE),
             ("the same, losses only in queues", CONSUMER_QUEUES),
         ],
@@ -70,22 +56,10 @@ pub(super) static OPEN: [Open; 12] = [
         experiment: "open-ways",
         parameter: "which way Interests take",
         assumed: "the quickest of three",
-        values: &[
-            (
-                "two in turns",
-                "\"node.strategy\" = \"multipath\"\n\"routing.paths\" = \"loop-free(2)\"",
-            ),
-            (
-                "the shortest",
-                "\"node.strategy\" = \"best-route\"\n\"routing.paths\" = \"shortest\"",
-            ),
-        ],
-    },
-    Open {
-        experiment: "open-repeats",
-        parameter: "what routers do with repeated Interests",
-        assumed: "pass them on",
-        values: &[("wait for the first", r#""node.suppression" = "strict""#)],
+        values: &[(
+            "the shortest",
+            "\"node.strategy\" = \"best-route\"\n\"routing.paths\" = \"shortest\"",
+        )],
     },
     Open {
         experiment: "open-near",
@@ -97,27 +71,14 @@ pub(super) static OPEN: [Open; 12] = [
         experiment: "open-catalogue",
         parameter: "where contents are",
         assumed: "each at one of the 20 producers",
-        values: &[("a catalogue for each pair", OWN), ("all at each producer", EVERYWHERE)],
-    },
-    Open {
-        experiment: BACK_OFF,
-        parameter: "back-off",
-        assumed: "of each Interest",
-        values: &[("ndnSIM's, of all together", r#""applications.c.rto.global-backoff" = true"#)],
-    },
-    Open {
-        experiment: "open-lifetime",
-        parameter: "lifetime of Interests",
-        assumed: "4 s",
-        values: &[("2 s", r#""applications.c.lifetime" = "2 s""#)],
+        values: &[("a catalogue for each pair", OWN)],
     },
     Open {
         experiment: "open-together",
         parameter: "what makes timeouts spurious, together",
         assumed: "all of it",
         values: &[
-            ("no aggregation, windows of 1", ALONE),
-            ("these, and links of 10 Mbit/s", ALONE_QUICK),
+            ("no aggregation, windows of 1, 10 Mbit/s", ALONE_QUICK),
             ("these, and 5 ms a link", ALONE_QUICK_NEAR),
         ],
     },
@@ -125,22 +86,26 @@ pub(super) static OPEN: [Open; 12] = [
         experiment: CACHES,
         parameter: "caches of routers",
         assumed: "5 % of the catalogue",
-        values: &[("none", NO_CACHES), ("none, windows of 1, 10 Mbit/s", NO_CACHES_ALONE)],
+        values: &[
+            ("none", r#""node.cache" = "0""#),
+            ("none, windows of 1, 10 Mbit/s", NO_CACHES_ALONE),
+        ],
     },
 ];
 
+/// The map that the study had until 30 November 2026.
+const CITIES: &str = "\"topology.kind\" = \"sprint\"\n\"routing.metric\" = \"delay\"";
+const BY_DELAY: &str = r#""routing.metric" = "delay""#;
+
 /// The figures that need what is assumed.
 const FIGURES: &[&str] = &[
+    "open-map",
     "open-loss",
-    "open-window",
-    CONSUMER,
+    "open-consumer",
     "open-q",
     "open-ways",
-    "open-repeats",
     "open-near",
     "open-catalogue",
-    BACK_OFF,
-    "open-lifetime",
     "open-together",
     CACHES,
 ];
@@ -148,51 +113,30 @@ const FIGURES: &[&str] = &[
 /// The experiment without caches, which has Predictive, too.
 const CACHES: &str = "open-caches";
 
-const BACK_OFF: &str = "open-back-off";
-/// The experiment with parts of ndnSIM's consumer, and the figure of all that have all of it.
-pub(super) const CONSUMER: &str = "open-consumer";
-
-/// A timer is looked at every 50 ms, and ends by the estimate of that time: `Consumer::CheckRetxTimeout` of ndnSIM.
-const SCAN: &str = r#""applications.c.rto-scan" = "50 ms""#;
-/// ndnSIM keeps state by name: a content that is waited for has no second timer. This is otherwise.
-const ASK: &str = r#""applications.c.pending" = "ask""#;
-/// Parts that all consumers of ndnSIM have in common.
-const CONSUMER_BASE: &str = r#""applications.c.rto-scan" = "50 ms"
-"applications.c.rto.global-backoff" = true"#;
-/// These, a window that grows by one with each Data, and a lifetime of 2 s.
+/// Timers looked at every 50 ms (`Consumer::CheckRetxTimeout`), a backoff that all requests share, a window that grows by one
+/// with each Data, and a lifetime of 2 s.
 const CONSUMER_WHOLE: &str = r#""applications.c.rto-scan" = "50 ms"
 "applications.c.rto.global-backoff" = true
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
 "applications.c.lifetime" = "2 s""#;
 /// Nothing that the paper and its tool do not have.
-pub(super) const CONSUMER_QUEUES: &str = r#""applications.c.rto-scan" = "50 ms"
+const CONSUMER_QUEUES: &str = r#""applications.c.rto-scan" = "50 ms"
 "applications.c.rto.global-backoff" = true
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
 "applications.c.lifetime" = "2 s"
 "link.loss" = "none""#;
-
-const NDNSIM: &str = r#""applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
-const NDNSIM_QUEUES: &str = r#""link.loss" = "none"
-"applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))""#;
-pub(super) const ALONE: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
-"applications.c.arrival" = "window(congestion=fixed(window=1))"
-"places.producer.hops" = "2..10""#;
 const ALONE_QUICK: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
 "applications.c.arrival" = "window(congestion=fixed(window=1))"
-"places.producer.hops" = "2..10"
 "link.rate" = "10 Mbit/s""#;
 const ALONE_QUICK_NEAR: &str = r#""node.suppression" = "soft-hard(soft=0ms)"
 "applications.c.arrival" = "window(congestion=fixed(window=1))"
-"places.producer.hops" = "2..10"
 "link.rate" = "10 Mbit/s"
 "link.delay" = "5 ms""#;
-const NO_CACHES: &str = r#""node.cache" = "0""#;
-pub(super) const NO_CACHES_ALONE: &str = r#""node.cache" = "0"
+const NO_CACHES_ALONE: &str = r#""node.cache" = "0"
 "applications.c.arrival" = "window(congestion=fixed(window=1))"
 "link.rate" = "10 Mbit/s""#;
+/// Each consumer requests from its own producer.
 pub(super) const OWN: &str = r#""applications.c.prefix" = "/part/{k}""#;
-const EVERYWHERE: &str = r#""applications.c.prefix" = "/part"
-"applications.p.prefix" = "/part""#;
 
 /// Timers that suffice to judge most claims.
 pub(super) fn timers() -> Vec<Jacobson> {
@@ -222,13 +166,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let timers = if small { vec![BASIC, RECONSIDERED] } else { timers() };
     let others: &[Other] = if small { &[] } else { &OTHERS };
     let experiment = |name, serves, values: &[(&str, &str)]| {
-        // PerProvider has no floor: where answers take no time, the largest back-off that all Interests share is
-        // little more than nothing, and it repeats millions of times.
-        let others = match name {
-            BACK_OFF => &[][..],
-            CACHES => &WITH_PREDICTIVE,
-            _ => others,
-        };
+        let others = if name == CACHES { &WITH_PREDICTIVE } else { others };
         let base = with_requests(requests(scale)) + &axis(&timers, others) + &exponents(&ENDS);
         let one =
             |(value, fields): &(&str, &str)| format!("[sweep.{AXIS}.\"{value}\"]\n{fields}\n");

@@ -1,6 +1,6 @@
 //! Results of the study: of the paper's own experiments, or with something else in the place of an assumption.
 use super::open::{ASSUMED, AXIS};
-use super::scenario::{COLUMN, FRONTIER, LONG};
+use super::scenario::{FRONTIER, LONG};
 use super::timer::{ENDS, Jacobson, Other, PREDICTIVE, S};
 use crate::result::Results;
 pub(super) use crate::rule::joined;
@@ -26,8 +26,6 @@ pub(super) struct Runs<'a> {
 enum Place {
     /// Among the paper's own experiments.
     Paper,
-    /// These with ndnSIM's consumer, and losses in queues alone.
-    Ndnsim,
     /// One way and no aggregation.
     SingleWay,
     /// Our estimator beside the proposal.
@@ -40,11 +38,6 @@ impl<'a> Runs<'a> {
     /// The paper's own experiments.
     pub(super) fn paper(results: &'a Results) -> Self {
         Self { results, place: Place::Paper }
-    }
-
-    /// The paper's own experiments with ndnSIM's consumer, and losses in queues alone.
-    pub(super) fn ndnsim(results: &'a Results) -> Self {
-        Self { results, place: Place::Ndnsim }
     }
 
     /// The assumed set-up with fewer timers and requests.
@@ -74,7 +67,7 @@ impl<'a> Runs<'a> {
     /// The exponents of popularity that were run.
     pub(super) fn exponents(&self) -> &'static [&'static str] {
         match self.place {
-            Place::Paper | Place::Ndnsim | Place::SingleWay | Place::Frontier => &S,
+            Place::Paper | Place::SingleWay | Place::Frontier => &S,
             Place::Open(..) => &ENDS,
         }
     }
@@ -88,10 +81,6 @@ impl<'a> Runs<'a> {
         let (experiment, instead) = match self.place {
             Place::SingleWay if timer != PREDICTIVE.name => ("single-way", None),
             Place::Paper | Place::SingleWay => (home, None),
-            Place::Ndnsim => {
-                let own = COLUMN.iter().find(|(of, _)| *of == home);
-                (own.map_or(home, |(_, name)| name), None)
-            }
             Place::Frontier => (FRONTIER, None),
             Place::Open(experiment, value) => (experiment, value.map(|value| (AXIS, value))),
         };

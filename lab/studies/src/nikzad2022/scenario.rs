@@ -15,7 +15,7 @@ const fn requests(scale: Scale) -> u64 {
     match scale {
         Scale::Smoke => 50,
         Scale::Check => 1_000,
-        Scale::Verdict => 10_000,
+        Scale::Verdict => 5_000,
         Scale::Paper => 100_000,
     }
 }
@@ -52,43 +52,7 @@ pub(super) const fn seeds(scale: Scale) -> u64 {
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    with_open(scale, paper, |scale| {
-        let mut all = open::experiments(scale);
-        // Small runs need no second column.
-        all.extend((scale != Scale::Smoke).then(|| column(scale)).into_iter().flatten());
-        all
-    })
-}
-
-/// The paper's experiments with ndnSIM's consumer and without losses of links: nothing of the set-up is invented.
-pub(super) const COLUMN: [(&str, &str); 5] = [
-    ("floor", "ndnsim-floor"),
-    ("gains", "ndnsim-gains"),
-    ("factor", "ndnsim-factor"),
-    ("estimators", "ndnsim-estimators"),
-    ("single-way", "ndnsim-single-way"),
-];
-
-fn column(scale: Scale) -> Vec<Experiment> {
-    let one = |(home, name): (&str, &'static str)| {
-        let timers = match home {
-            "floor" => axis(&FLOORS.map(floored), &[]),
-            "gains" => axis(&classes(), &[]),
-            "factor" => axis(&factors(), &[]),
-            "estimators" => axis(&[], &COMPARED),
-            _ => single_way(),
-        };
-        let instead = format!("[sweep.consumer.ndnSIM]\n{}\n", open::CONSUMER_QUEUES);
-        Experiment {
-            name,
-            serves: &[open::CONSUMER],
-            scenario: with_requests(requests(scale)) + &timers + &exponents(&S) + &instead,
-            files: &[],
-            seeds: seeds(scale),
-            curves: None,
-        }
-    };
-    COLUMN.map(one).into()
+    with_open(scale, paper, open::experiments)
 }
 
 /// Figures 4 to 6: every class but the one of Figure 2, without a floor and with 100 ms.
@@ -194,7 +158,7 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         ..experiment(name, serves, &[], &[])
     };
     let many_floors =
-        more(MANY_FLOORS, &[RATES], &[floored(100), floored(200)], &MANY_FLOORS_S, 300);
+        more(MANY_FLOORS, &[RATES], &[floored(100), floored(200)], &MANY_FLOORS_S, 100);
     let slow = Jacobson { gains: Gains::VerySlow, ..floored(100) };
     let many_classes = more(MANY_CLASSES, &[RATES], &[slow, floored(100)], &S, 100);
     let apart = if scale == Scale::Verdict {
