@@ -190,8 +190,8 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
         pass_nack_on(entry, context.actions);
     }
 
-    /// Whether the strategy implements [`before_satisfy`](Self::before_satisfy) and [`on_expiry`](Self::on_expiry).
-    /// If not, they need not be called, which saves a look-up of the route for each Data.
+    /// Whether the strategy implements [`before_satisfy`](Self::before_satisfy), [`on_expiry`](Self::on_expiry) and
+    /// [`on_abandon`](Self::on_abandon). If not, they need not be called, which saves a look-up of the route for each Data.
     fn learns(&self) -> bool {
         false
     }
@@ -209,6 +209,11 @@ pub trait ForwardingStrategy: fmt::Debug + fmt::Display + Send {
     /// The entry has expired without Data and is about to be removed.
     fn on_expiry(&mut self, context: &mut Context<'_>, entry: &mut PitEntry) {
         let _ = (context, entry);
+    }
+
+    /// The entry is about to be removed because no downstream face waits any more.
+    fn on_abandon(&mut self, entry: &PitEntry) {
+        let _ = entry;
     }
 }
 

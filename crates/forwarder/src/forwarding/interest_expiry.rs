@@ -46,7 +46,13 @@ impl<E: Edge> Forwarder<E> {
 
     /// All downstream faces are gone.
     pub(crate) fn interest_abandon(&mut self, id: PitId) {
-        let hash = self.pit.entry(id).hash();
+        let Self { pit, strategies, .. } = self;
+        let entry = pit.entry(id);
+        let strategy = strategies.longest_mut(&entry.interest().name);
+        if let Some((_, strategy)) = strategy.filter(|(_, strategy)| strategy.learns()) {
+            strategy.on_abandon(entry);
+        }
+        let hash = entry.hash();
         self.edge.out().event(NodeEvent::PitAbandoned { hash });
         self.interest_forget(id);
     }

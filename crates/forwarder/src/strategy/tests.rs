@@ -7,7 +7,7 @@ use proptest::strategy::Strategy as _;
 use recoup_packet::interest::Interest;
 use recoup_transport::rto;
 use recoup_transport::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 fn at(millis: u64) -> Instant {
@@ -404,6 +404,46 @@ fn multipath_splits_in_turns_or_by_cost() {
     let by_cost = turns("multipath(split=cost)", 1_100);
     let count = |face| by_cost.iter().filter(|other| **other == face).count();
     assert_eq!((count(2), count(3), count(4)), (600, 300, 200));
+}
+
+#[test]
+fn multipath_follows_the_rate_of_each_face() {
+    let mut stage = Stage::new("multipath(split=delay)", "same-face-retx");
+    // Face 2 answers after 1 ms, face 3 has a queue and answers every 5 ms, face 4 never answers.
+    let (mut count, mut slow) = ([0; 5], VecDeque::new());
+    for nth in 0..2_000_u32 {
+        let (now, uri) = (u64::from(nth), format!("/{nth}"));
+        let face = sent(&stage.interest(now, &uri, 1, nth))[0];
+        count[face as usize] += u32::from(nth >= 1_000);
+        match face {
+            2 => stage.data(now + 1, &uri, 2),
+            3 => slow.push_back(uri),
+            _ => stage.expire(now + 1, &uri),
+        }
+        if let Some(uri) = slow.pop_front_if(|_| nth % 5 == 0) {
+            stage.data(now + 1, &uri, 3);
+        }
+    }
+    assert!((1..200).contains(&count[3]) && count[2] > 700, "{count:?}");
+}
+
+#[test]
+fn silent_face_gets_one_interest_at_a_time() {
+    let mut stage = Stage::new("multipath(split=delay)", "same-face-retx(fixed=10ms)");
+    for (nth, uri) in ["/a", "/b", "/c"].into_iter().enumerate() {
+        assert_eq!(sent(&stage.interest(0, uri, 1, nth as u32)), [nth as u32 + 2]);
+    }
+    stage.data(10, "/b", 3);
+    // Face 2 has not answered, and the consumer asks again.
+    assert_eq!(sent(&stage.interest(20, "/a", 1, 9)), [3]);
+    stage.data(30, "/a", 3);
+    let of_2 = |stage: &mut Stage, from: u32| {
+        let all = (from..from + 6).map(|nth| format!("/{nth}"));
+        all.flat_map(|uri| sent(&stage.interest(40, &uri, 1, 0))).filter(|it| *it == 2).count()
+    };
+    assert_eq!(of_2(&mut stage, 10), 1);
+    (10..16).for_each(|nth| stage.data(50, &format!("/{nth}"), 2));
+    assert!(of_2(&mut stage, 20) > 1);
 }
 
 #[test]

@@ -100,3 +100,24 @@ pub(super) fn calibration() -> Calibration {
         frozen: Some(include_str!("calibration.toml")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nikzad2022::scenario::experiments;
+    use crate::study::Scale;
+
+    #[test]
+    fn base_network_is_the_frozen_choice() {
+        let all = experiments(Scale::Check);
+        let base = all.iter().find(|it| it.name == "floor").unwrap().networks();
+        let chosen = calibration().chosen();
+        assert_eq!(chosen.len(), ENDS.len());
+        for (stage, s) in chosen.into_iter().zip(ENDS) {
+            let label = format!("timer={}, s={s}", floored(100).label());
+            let (_, base) = base.iter().find(|(own, _)| *own == label).unwrap();
+            let chosen = stage.scenario().unwrap().network(1).unwrap();
+            assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{label}");
+        }
+    }
+}
