@@ -120,7 +120,7 @@ impl Campaign {
         Self::recorded(source, seeds, path).map_or_else(|| Self::new(source, seeds), Ok)
     }
 
-    fn recorded(source: &Source, seeds: Option<&Seeds>, path: &Path) -> Option<Self> {
+    pub(super) fn recorded(source: &Source, seeds: Option<&Seeds>, path: &Path) -> Option<Self> {
         let seeds: Vec<_> = seeds.unwrap_or(source.file.seeds()).iter().collect();
         let text = source.file.to_toml();
         let (record, mut lines) = lines(path)?;

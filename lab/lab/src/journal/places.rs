@@ -69,3 +69,26 @@ impl Places {
         self.0.values().map(|all| all.most.len() + all.waiting.len()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_a_map() {
+        let (mut places, mut map) = (Places::default(), BTreeMap::new());
+        let mut rng = recoup_core::random::Rng::from_seed(1);
+        for place in 0..3 * WAITING as u64 {
+            let (point, seed) = (rng.below(WAITING as u64), rng.below(3));
+            places.insert(point, seed, place);
+            map.insert((seed, point), place);
+        }
+        let mut all: Vec<_> = places.iter().map(|(point, seed, it)| ((seed, point), it)).collect();
+        all.sort_unstable();
+        assert!(all.iter().copied().eq(map.clone()) && places.len() == map.len());
+        assert!(map.iter().all(|((seed, point), it)| places.get(*point, *seed) == Some(*it)));
+        let of = |point| places.of_point(point).map(|(seed, _)| seed).collect::<Vec<_>>();
+        let seeds = |point| (0..3).filter(|it| map.contains_key(&(*it, point))).collect::<Vec<_>>();
+        assert!((0..WAITING as u64 + 1).all(|point| of(point) == seeds(point)));
+    }
+}
