@@ -7,9 +7,9 @@
 //! runs.csv, runs.parquet  a row for each run: values of the sweep, seed, digest, metrics
 //! tables/NAME/POINT-SEED.parquet   records
 //! captures/POINT-SEED.pcapng       packets
+//! .checked                what a later command of this program need not check or write again
 //! ```
 //!
-//! `.checked` lets a later command skip what was checked and written; without it all is done anew.
 //! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
 //! only appended to, everything else is written under another name and then renamed.
 mod runs;
@@ -72,7 +72,7 @@ const SCENARIO: &str = "scenario.toml";
 const VERSIONS: &str = "versions.json";
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = ".lock";
-/// The record of a campaign.
+/// Record of a campaign.
 pub(crate) const RECORD: &str = ".checked";
 const TABLES: &str = "tables";
 const CAPTURES: &str = "captures";

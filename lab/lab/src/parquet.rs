@@ -110,7 +110,7 @@ impl Waiting {
     }
 }
 
-/// The first of these cells.
+/// First of these cells, which it leaves out.
 fn cell<'a>(kind: Kind, bytes: &mut &'a [u8]) -> Option<Cell<'a>> {
     let (number, rest) = bytes.split_first_chunk()?;
     let number = u64::from_le_bytes(*number);

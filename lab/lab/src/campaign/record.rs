@@ -1,4 +1,4 @@
-//! The record of a campaign in its folder: its points were checked, and its tables are written.
+//! A record of a campaign in its folder: points were checked, and tables are written.
 //!
 //! Without it a command checks each point of a sweep anew, and writes the tables again. It holds for one program, scenario
 //! file and first seed, with the same files beside it. Whatever it does not cover or is damaged makes all be done anew.
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Most bytes of a record.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// What decides which points a campaign has, and whether they are valid.
+/// All that decides which points a campaign has, and whether they are valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Basis {
     /// Digest of program, scenario file with its settings, and first seed; none if the program cannot be read.
@@ -32,7 +32,7 @@ pub(super) struct Basis {
     files: BTreeMap<String, u64>,
 }
 
-/// The first line of a record. A line with the digest of each point follows.
+/// First line of a record. A line with the digest of each point follows.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     basis: Basis,
@@ -98,7 +98,7 @@ impl Record {
     }
 }
 
-/// The record in a folder, with the lines of its points.
+/// Record of a folder, with the lines of its points.
 fn lines(folder: &Path) -> Option<(Record, impl Iterator<Item = io::Result<String>>)> {
     let file = File::open(folder.join(crate::folder::RECORD)).ok()?;
     let mut lines = BufReader::new(file.take(MOST_BYTES)).lines();
@@ -132,7 +132,7 @@ impl Campaign {
         let mut points = Stages::new(&source, count);
         for number in 0..count {
             let key = point_number(&lines.next()?.ok()?);
-            // The first points share their scenarios.
+            // Runs of the first points share their scenarios.
             if number < Shared::MOST {
                 points.push(number, source.scenario(&source.file.point(number)?).ok()?);
             } else {
@@ -156,7 +156,7 @@ impl Campaign {
         })
     }
 
-    /// What a folder records once its tables are written; nothing where that would not cover all that points depend on.
+    /// Record for a folder whose tables are written; nothing where it would not cover all that points depend on.
     pub(super) fn record(&self, folder: &ResultFolder) -> Option<Record> {
         let is_covered = self.algorithms.is_empty() && self.basis.digest.is_some();
         (is_covered && self.points.are_all()).then(|| Record {

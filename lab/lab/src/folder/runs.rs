@@ -86,7 +86,7 @@ impl ResultFolder {
         csv.keep(written.and_then(|()| out.flush()))
     }
 
-    /// The tables of runs, by name, with their digests.
+    /// Tables of runs, by name, with their digests.
     ///
     /// # Errors
     /// If one is not there.
