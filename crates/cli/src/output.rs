@@ -9,7 +9,7 @@ use crate::terminal;
 use console::Term;
 use queue::LineQueue;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -95,18 +95,43 @@ pub enum Stream {
     Err,
 }
 
-/// Writes one JSON document.
+/// Writes one JSON document. For standard output it is never in memory as a whole.
 pub fn json(document: &impl Serialize, stream: Stream) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(document)
-        .map_err(|error| Failure::new(Exit::Other, format!("cannot write JSON: {error}")))?;
-    let mut text = terminal::escaped_json(&text);
-    text.push('\n');
+    let failed = |error: serde_json::Error| match error.is_io() {
+        true => closed(&error.into()),
+        false => Failure::new(Exit::Other, format!("cannot write JSON: {error}")),
+    };
     match stream {
-        Stream::Out => print(text.as_bytes()),
+        Stream::Out => {
+            let mut out = Escaped(BufWriter::with_capacity(1 << 16, io::stdout().lock()));
+            serde_json::to_writer_pretty(&mut out, document).map_err(failed)?;
+            out.write_all(b"\n").and_then(|()| out.flush()).map_err(|error| closed(&error))
+        }
         Stream::Err => {
-            eprint(text.trim_end());
+            let text = serde_json::to_string_pretty(document).map_err(failed)?;
+            eprint(&terminal::escaped_json(&text));
             Ok(())
         }
+    }
+}
+
+/// Parts of a JSON document on their way out, as [`terminal::escaped_json`] has them.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        if part.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+            self.0.write_all(part)?;
+        } else {
+            // Parts end at characters: an escape stands between them, or a quotation mark.
+            let text = str::from_utf8(part).map_err(io::Error::other)?;
+            self.0.write_all(terminal::escaped_json(text).as_bytes())?;
+        }
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -117,4 +142,20 @@ pub fn json_line(document: &impl Serialize) -> Result<(), Failure> {
     let mut line = terminal::escaped_json(&line);
     line.push('\n');
     print(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_document_is_escaped_as_a_whole() {
+        let names =
+            ["plain", "tab\tline\n\"quoted\"\u{7f}", "\u{202e}für\u{ad}", "\u{1f600}\u{e0001}"];
+        let document = serde_json::json!({ "names": names, "empty": "", "number": 0.5 });
+        let mut out = Escaped(Vec::new());
+        serde_json::to_writer_pretty(&mut out, &document).unwrap();
+        let whole = terminal::escaped_json(&serde_json::to_string_pretty(&document).unwrap());
+        assert_eq!(String::from_utf8(out.0).unwrap(), whole);
+    }
 }

@@ -32,7 +32,11 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
             .advise("use --format csv"));
     }
     let source = Source::open(&args.file, &args.settings)?;
-    let mut campaign = Campaign::new(&source, args.seeds.as_ref())?;
+    let out = args.out.clone().unwrap_or_else(|| default_folder(args));
+    let mut campaign = match args.explain || args.fresh {
+        true => Campaign::new(&source, args.seeds.as_ref())?,
+        false => Campaign::in_folder(&source, args.seeds.as_ref(), &out)?,
+    };
     campaign.share = args.shard;
     let threads = threads(args.jobs);
     if args.explain {
@@ -47,7 +51,6 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
         let warnings = campaign.warnings.iter();
         warnings.for_each(|warning| output::eprint(&format!("warning: {warning}")));
     }
-    let out = args.out.clone().unwrap_or_else(|| default_folder(args));
     let stop = Stop::polled()?;
     let mut folder = campaign.folder(&out, args.fresh, args.format)?;
     for other in &args.merge {

@@ -1,6 +1,7 @@
 //! A campaign: every point of a scenario's sweep with every seed, on all cores, kept in a folder.
 mod ledger;
 mod merge;
+mod record;
 mod stage;
 
 pub use stage::{Stage, Stages};
@@ -14,9 +15,11 @@ use crate::source::Source;
 use crate::table::Format;
 use crate::{Error, ErrorKind};
 use ledger::Ledger;
+use record::Basis;
 use recoup_sim::metric::Metric;
 use recoup_sim::record::Table;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -43,6 +46,7 @@ pub struct Campaign {
     text: String,
     digest: String,
     algorithms: BTreeMap<String, String>,
+    basis: Basis,
 }
 
 /// One of several shares of the runs of a campaign, for processes that know nothing of each other. Text: `3/40`.
@@ -169,8 +173,10 @@ impl Campaign {
         let mut digest = TextDigest::default();
         digest.push(&source.file.base());
         let (mut algorithms, mut warnings) = (BTreeMap::new(), Vec::new());
+        let basis = RefCell::new(Basis::new(&source, &seeds));
+        let note = |name: &str, content: &str| basis.borrow_mut().note(name, content);
         for point in source.file.points() {
-            let scenario = source.scenario(&point)?;
+            let scenario = source.scenario_noting(&point, &note)?;
             let seed = seeds.first().copied().unwrap_or_default();
             let network = scenario.network(seed).map_err(|problems| source.failure(&problems))?;
             for warning in scenario.warnings(&network) {
@@ -197,6 +203,7 @@ impl Campaign {
             text,
             digest,
             algorithms,
+            basis: basis.into_inner(),
         })
     }
 
@@ -206,15 +213,8 @@ impl Campaign {
         self.share.map_or(all, |share| share.of(all))
     }
 
-    /// All runs, in its share if it has one, with their places among all: all points with the first seed, then with the
-    /// next, so that whatever is there when it is stopped can be compared.
-    fn tasks(&self) -> impl Iterator<Item = (usize, Task)> {
-        let all =
-            (0..self.points.len() * self.seeds.len()).filter_map(|it| Some((it, self.task(it)?)));
-        all.filter(|(place, _)| self.share.is_none_or(|share| share.has(*place)))
-    }
-
-    /// The run at that place among all.
+    /// The run at that place among all: all points with the first seed, then with the next, so that whatever is there when
+    /// it is stopped can be compared.
     fn task(&self, place: usize) -> Option<Task> {
         let points = self.points.len();
         let seed = *self.seeds.get(place.checked_div(points)?)?;
@@ -247,7 +247,7 @@ impl Campaign {
             return Ok(false);
         }
         let folder = self.folder(path, false, Format::Csv)?;
-        let repeated = self.repeated(&folder, runner).len();
+        let repeated = self.repeated(&folder, runner).count();
         if repeated > 0 {
             about_to_repeat(repeated);
         }
@@ -268,13 +268,14 @@ impl Campaign {
     ) -> Result<(), Error> {
         self.check_program(folder, execution, runner)?;
         self.check_algorithms(folder, execution, runner)?;
-        let tasks = self.missing_places(&|point, seed| folder.journal.rows.has(point, seed));
+        let missing = self.missing_places(&|point, seed| folder.journal.rows.has(point, seed));
         let runs = self.runs();
-        let done = runs - tasks.len();
-        let all = tasks.iter().filter_map(|place| self.task(*place as usize));
-        let mut ledger = Ledger::new(all, self.points.len(), execution.executor.parallelism());
-        folder.journal.rows.reserve(tasks.len());
-        let result = self.run_all(&tasks, folder, execution, runner, &mut |event| match event {
+        let done = runs - self.marked(&missing).count();
+        // A point with one seed has no other run to estimate.
+        let points = if self.seeds.len() > 1 { self.points.len() } else { 0 };
+        let all = self.marked(&missing).map(|(_, task)| task);
+        let mut ledger = Ledger::new(all, points, execution.executor.parallelism());
+        let result = self.run_all(&missing, folder, execution, runner, &mut |event| match event {
             Seen::Ended(task, row, tables) => {
                 ledger.note(task, row.elapsed_s);
                 watch.ended(row, tables);
@@ -282,7 +283,7 @@ impl Campaign {
             }
             Seen::Time => watch.progress(done + ledger.done, runs, ledger.left()),
         });
-        drop((tasks, ledger));
+        drop((missing, ledger));
         self.finish(folder)?;
         result
     }
@@ -314,28 +315,49 @@ impl Campaign {
     }
 
     fn missing_of(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<Task> {
-        let places = self.missing_places(is_there).into_iter();
-        places.filter_map(|place| self.task(place as usize)).collect()
+        let missing = self.missing_places(is_there);
+        self.marked(&missing).map(|(_, task)| task).collect()
     }
 
-    /// The places of missing runs among all runs.
-    fn missing_places(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<u32> {
-        let mut taken = HashSet::new();
-        let is_missing = |(_, task): &(usize, Task)| {
+    /// The runs at marked places, with their places.
+    fn marked(&self, marks: &[bool]) -> impl Iterator<Item = (usize, Task)> {
+        let places = marks.iter().enumerate().filter(|(_, is_marked)| **is_marked);
+        places.filter_map(|(place, _)| Some((place, self.task(place)?)))
+    }
+
+    /// Whether the run at each place among all is missing, and in the share.
+    fn missing_places(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<bool> {
+        let (keys, mut sorted) = (self.points.keys(), self.points.keys().to_vec());
+        sorted.sort_unstable();
+        let mut missing = vec![false; keys.len() * self.seeds.len()];
+        for (number, seed) in self.seeds.iter().enumerate() {
+            if self.seeds[..number].contains(seed) {
+                continue;
+            }
             // Two points of a sweep may be the same scenario.
-            self.points
-                .key(task.stage)
-                .is_some_and(|key| !is_there(key, task.seed) && taken.insert((key, task.seed)))
-        };
-        self.tasks().filter(is_missing).map(|(place, _)| place as u32).collect()
+            let mut taken = vec![false; keys.len()];
+            let places = (number * keys.len()..).zip(keys);
+            for (place, key) in
+                places.filter(|(it, _)| self.share.is_none_or(|share| share.has(*it)))
+            {
+                let at = sorted.partition_point(|it| it < key);
+                missing[place] = !is_there(*key, *seed) && !std::mem::replace(&mut taken[at], true);
+            }
+        }
+        missing
     }
 
-    /// Writes the table of all runs that are in the folder.
+    /// Writes the table of all runs that are in the folder, unless it is there, as this campaign wrote it.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn finish(&self, folder: &ResultFolder) -> Result<(), Error> {
-        folder.finish(|| self.points.iter().map(|stage| (stage.key, stage.point.values)))
+        let record = self.record(folder);
+        if record.as_ref().is_some_and(|record| record.is_in(folder)) {
+            return Ok(());
+        }
+        folder.finish(|| self.points.iter().map(|stage| (stage.key, stage.point.values)))?;
+        record.map_or(Ok(()), |record| record.write(folder, &self.points))
     }
 
     /// Results of another program are gone on with only if this one repeats one of them exactly.
@@ -349,7 +371,8 @@ impl Campaign {
         runner: &dyn Runner,
     ) -> Result<(), Error> {
         if self.replaces_changed_points {
-            let changed = self.unequal(self.repeated(folder, runner), folder, execution, runner)?;
+            let repeated = self.repeated(folder, runner).collect();
+            let changed = self.unequal(repeated, folder, execution, runner)?;
             for kept in changed {
                 let stage = self.points.get(kept.task.stage);
                 stage.map_or(Ok(()), |stage| folder.journal.forget(&stage.key))?;
@@ -380,7 +403,8 @@ impl Campaign {
         if !runner.repeats() {
             return Ok(());
         }
-        let unequal = self.unequal(self.of_registered(folder), folder, execution, runner)?;
+        let registered = self.of_registered(folder).collect();
+        let unequal = self.unequal(registered, folder, execution, runner)?;
         let Some(kept) = unequal.first() else { return Ok(()) };
         let (row, stage) = (folder.journal.rows.at(kept.line)?, self.points.get(kept.task.stage));
         let place = folder.path().display();
@@ -390,34 +414,25 @@ impl Campaign {
 
     /// The runs that a process has to make again before it goes on: one of each point with algorithms that it has registered.
     pub fn repeats(&self, folder: &ResultFolder) -> Vec<Task> {
-        self.of_registered(folder).into_iter().map(|kept| kept.task).collect()
+        self.of_registered(folder).map(|kept| kept.task).collect()
     }
 
     /// The first kept run of each point with algorithms that this process has registered.
-    fn of_registered(&self, folder: &ResultFolder) -> Vec<KeptRun> {
+    fn of_registered(&self, folder: &ResultFolder) -> impl Iterator<Item = KeptRun> {
         let mut taken = HashSet::new();
-        let is_wanted = |place: &usize| {
-            let stage = self.points.get(*place);
-            stage.is_some_and(|it| !it.registered.is_empty() && taken.insert(it.key))
+        let is_wanted = move |place: &usize| {
+            let registered = self.points.registered(*place).is_some_and(|it| !it.is_empty());
+            registered && taken.insert(self.points.key(*place))
         };
-        self.first_runs(folder, (0..self.points.len()).filter(is_wanted).collect())
+        let places = (0..self.points.len()).filter(is_wanted);
+        places.filter_map(|place| self.first_run(folder, place))
     }
 
-    /// The first kept run of each of these points.
-    fn first_runs(&self, folder: &ResultFolder, places: Vec<usize>) -> Vec<KeptRun> {
-        if places.is_empty() {
-            return Vec::new();
-        }
-        let mut first: HashMap<u64, (u64, u64)> = HashMap::new();
-        for (point, seed, line) in folder.journal.rows.by_point() {
-            let least = first.entry(point).or_insert((line, seed));
-            *least = (line, seed).min(*least);
-        }
-        let run = |stage| {
-            let (line, seed) = *first.get(&self.points.key(stage)?)?;
-            Some(KeptRun { task: Task { stage, seed }, line })
-        };
-        places.into_iter().filter_map(run).collect()
+    /// The first kept run of a point.
+    fn first_run(&self, folder: &ResultFolder, stage: usize) -> Option<KeptRun> {
+        let runs = folder.journal.rows.of_point(self.points.key(stage)?);
+        let (line, seed) = runs.map(|(seed, line)| (line, seed)).min()?;
+        Some(KeptRun { task: Task { stage, seed }, line })
     }
 
     /// A kept run of another program that this program does not repeat. At most this number of points is tried, with
@@ -429,8 +444,7 @@ impl Campaign {
         runner: &dyn Runner,
         points: usize,
     ) -> Result<Option<Row>, Error> {
-        let mut repeated = self.repeated(folder, runner);
-        repeated.truncate(points);
+        let repeated = self.repeated(folder, runner).take(points).collect();
         let unequal = self.unequal(repeated, folder, execution, runner)?;
         unequal.first().map(|kept| folder.journal.rows.at(kept.line)).transpose()
     }
@@ -443,7 +457,7 @@ impl Campaign {
         execution: Execution<'_>,
         runner: &dyn Runner,
     ) -> Result<Vec<KeptRun>, Error> {
-        let mut jobs = self.jobs(repeated.iter().map(|kept| kept.task));
+        let mut jobs = self.jobs(repeated.iter().map(|kept| kept.task).enumerate());
         let run = |job: &Job, stop: &AtomicBool| job.run(runner, None, stop);
         let mut is_changed = vec![false; repeated.len()];
         let mut result = Ok(());
@@ -474,38 +488,40 @@ impl Campaign {
     }
 
     /// The first run of each point of another program's results.
-    fn repeated(&self, folder: &ResultFolder, runner: &dyn Runner) -> Vec<KeptRun> {
+    fn repeated(
+        &self,
+        folder: &ResultFolder,
+        runner: &dyn Runner,
+    ) -> impl Iterator<Item = KeptRun> {
         let is_ours = folder.is_of_this_program(&digest::of_program().unwrap_or_default());
-        if is_ours || !runner.repeats() {
-            return Vec::new();
-        }
-        self.first_runs(folder, (0..self.points.len()).collect())
+        let points = if is_ours || !runner.repeats() { 0 } else { self.points.len() };
+        (0..points).filter_map(|place| self.first_run(folder, place))
     }
 
-    /// The jobs of these tasks, made one by one.
-    fn jobs(&self, tasks: impl Iterator<Item = Task>) -> impl Iterator<Item = Job> {
+    /// The jobs of these numbered tasks, made one by one.
+    fn jobs(&self, tasks: impl Iterator<Item = (usize, Task)>) -> impl Iterator<Item = Job> {
         let job = |(number, Task { stage, seed })| {
             Some(Job { number, stage: self.points.get(stage)?, seed })
         };
-        tasks.enumerate().filter_map(job)
+        tasks.filter_map(job)
     }
 
     fn run_all(
         &self,
-        tasks: &[u32],
+        missing: &[bool],
         folder: &mut ResultFolder,
         execution: Execution<'_>,
         runner: &dyn Runner,
         see: &mut dyn FnMut(Seen<'_>),
     ) -> Result<(), Error> {
         let shelf = folder.shelf();
-        let mut jobs = self.jobs(tasks.iter().filter_map(|place| self.task(*place as usize)));
+        let mut jobs = self.jobs(self.marked(missing));
         let run = |job: &Job, stop: &AtomicBool| job.run(runner, Some(&shelf), stop);
         let mut result = Ok(());
         execution.executor.execute(&mut jobs, &run, &mut |report| {
             let kept = match report {
                 Report::Ended(number, Ok(Some((row, outcome)))) => {
-                    if let Some(task) = tasks.get(number).and_then(|it| self.task(*it as usize)) {
+                    if let Some(task) = self.task(number) {
                         see(Seen::Ended(task, &row, &outcome.tables));
                     }
                     folder.files(&row.point, row.seed).and_then(|files| {

@@ -47,7 +47,8 @@ pub fn of_program() -> Option<String> {
     DIGEST.get_or_init(read).clone()
 }
 
-fn of_file(path: &Path) -> io::Result<String> {
+/// Digest of a file, by the same hash.
+pub(crate) fn of_file(path: &Path) -> io::Result<String> {
     let (mut file, mut piece) = (File::open(path)?, Vec::new());
     let mut hasher = FixedState::default().build_hasher();
     while file.by_ref().take(PIECE).read_to_end(&mut piece)? > 0 {

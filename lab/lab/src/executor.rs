@@ -16,7 +16,7 @@ const IDLE_EVERY: Duration = Duration::from_millis(100);
 /// A run to make.
 #[derive(Debug)]
 pub struct Job {
-    /// Its number in the list of jobs.
+    /// Its number, by which it is reported.
     pub number: usize,
     /// The scenario.
     pub stage: Stage,

@@ -7,6 +7,7 @@
 //! runs.csv, runs.parquet  a row for each run: values of the sweep, seed, digest, metrics
 //! tables/NAME/POINT-SEED.parquet   records
 //! captures/POINT-SEED.pcapng       packets
+//! .checked                what a later command of this program need not check or write again
 //! ```
 //!
 //! Whatever ends the process, at any moment, a later one goes on with what is complete: the journal is
@@ -71,6 +72,8 @@ const SCENARIO: &str = "scenario.toml";
 const VERSIONS: &str = "versions.json";
 const JOURNAL: &str = "journal.jsonl";
 const LOCK: &str = ".lock";
+/// Record of a campaign.
+pub(crate) const RECORD: &str = ".checked";
 const TABLES: &str = "tables";
 const CAPTURES: &str = "captures";
 const OTHER: &str = "choose another folder with --out, or begin anew with --fresh";
@@ -382,7 +385,7 @@ fn lock(path: &Path) -> Result<File, Error> {
 /// Removes results, and nothing else.
 fn clear(path: &Path) -> Result<(), Error> {
     // Without its versions file a folder does not count as a result folder, so this file is removed last.
-    let files = [JOURNAL, "runs.csv", "runs.parquet", SCENARIO];
+    let files = [RECORD, JOURNAL, "runs.csv", "runs.parquet", SCENARIO];
     for name in files {
         gone(fs::remove_file(path.join(name)), &path.join(name))?;
     }

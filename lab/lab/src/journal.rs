@@ -6,15 +6,17 @@
 //! A line with names of metrics stands before the runs that have them; their lines have values only. Each run of earlier
 //! versions has its own names. A journal is read line by line: a sweep may have 100,000 runs with hundreds of metrics each.
 mod metrics;
+mod places;
 
 pub use metrics::Metrics;
 
 use crate::{Error, ErrorKind};
 use foldhash::quality::FixedState;
+use places::Places;
 use recoup_sim::metric::Metric;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::hash::BuildHasher;
 use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
@@ -96,14 +98,16 @@ struct Lines<R> {
     units: BTreeMap<String, String>,
     /// Whether a run has its own names.
     is_old: bool,
+    /// Hash of all lines up to here.
+    hash: u64,
 }
 
 impl<R: BufRead> Lines<R> {
     fn new(path: &Path, reader: R) -> Self {
         let (names, recent) = (Arc::default(), Arc::default());
         let (path, changes, units) = (path.to_owned(), Vec::new(), BTreeMap::new());
-        let (place, number, is_old) = (0, 0, false);
-        Self { path, reader, place, number, names, changes, recent, units, is_old }
+        let (place, number, is_old, hash) = (0, 0, false, 0);
+        Self { path, reader, place, number, names, changes, recent, units, is_old, hash }
     }
 
     /// The next run, and the place of its line; `None` at the end, or at a line that was cut off.
@@ -130,6 +134,7 @@ impl<R: BufRead> Lines<R> {
             }
             let place = self.place;
             (self.place, self.number) = (place + bytes as u64, self.number + 1);
+            self.hash = hash_after(self.hash, &line);
             if bytes > 1
                 && let Some(row) = self.take(place, &line, &metrics)?
             {
@@ -179,16 +184,16 @@ impl<R: BufRead> Lines<R> {
 #[derive(Debug)]
 pub struct Rows {
     path: PathBuf,
-    /// Place of the line of each run: of a point, by its digest, and a seed.
-    places: HashMap<(u64, u64), u64>,
+    places: Places,
     /// Where names of metrics change.
     changes: Vec<(u64, Arc<[String]>)>,
     /// Unit of each metric.
     pub units: BTreeMap<String, String>,
     /// Whether a run of an earlier version is there, which has its own names.
     is_old: bool,
-    /// Bytes of complete lines.
+    /// Bytes of complete lines, and their hash.
     end: u64,
+    hash: u64,
     file: Mutex<BufReader<File>>,
 }
 
@@ -205,29 +210,34 @@ impl Rows {
     fn checked(path: &Path, keeps: &dyn Fn(&Row) -> bool) -> Result<(Self, bool), Error> {
         let open = || File::open(path).map_err(|error| Error::file("read", path.display(), &error));
         let mut lines = Lines::new(path, BufReader::new(open()?));
-        let (mut places, mut all) = (HashMap::new(), true);
+        let (mut places, mut all) = (Places::default(), true);
         while let Some((place, row)) = lines.next_skimmed()? {
             all = all && keeps(&row);
-            places.insert(run(&row.point, row.seed), place);
+            places.insert(point_number(&row.point), row.seed, place);
         }
-        let Lines { path, changes, units, is_old, place: end, .. } = lines;
+        let Lines { path, changes, units, is_old, place: end, hash, .. } = lines;
         let file = Mutex::new(BufReader::new(open()?));
-        Ok((Self { path, places, changes, units, is_old, end, file }, all))
+        Ok((Self { path, places, changes, units, is_old, end, hash, file }, all))
     }
 
-    /// Takes memory for so many more.
-    pub(crate) fn reserve(&mut self, runs: usize) {
-        self.places.reserve(runs);
+    /// Hash of all lines.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash
     }
 
     /// The place of the line of a run.
     pub(crate) fn place(&self, point: u64, seed: u64) -> Option<u64> {
-        self.places.get(&(point, seed)).copied()
+        self.places.get(point, seed)
     }
 
-    /// Numbers of points and seeds of all runs, in any order.
+    /// Seed and place of each run of a point, by seed.
+    pub(crate) fn of_point(&self, point: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.places.of_point(point)
+    }
+
+    /// Numbers of points and seeds of all runs, by seed.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.places.keys().copied()
+        self.places.iter().map(|(point, seed, _)| (point, seed))
     }
 
     /// How many there are.
@@ -237,18 +247,17 @@ impl Rows {
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.len() == 0
     }
 
     /// Whether the run of a point, by its number, and a seed is there.
     pub(crate) fn has(&self, point: u64, seed: u64) -> bool {
-        self.places.contains_key(&(point, seed))
+        self.place(point, seed).is_some()
     }
 
     /// The lowest seed of the runs of a point.
     pub(crate) fn least_seed(&self, point: &str) -> Option<u64> {
-        let point = point_number(point);
-        self.places.keys().filter(|(own, _)| *own == point).map(|(_, seed)| *seed).min()
+        self.of_point(point_number(point)).next().map(|(seed, _)| seed)
     }
 
     /// The run of a point and a seed.
@@ -256,7 +265,7 @@ impl Rows {
     /// # Errors
     /// If the file cannot be read, or was changed meanwhile.
     pub fn find(&self, point: &str, seed: u64) -> Result<Option<Row>, Error> {
-        self.places.get(&run(point, seed)).map(|place| self.at(*place)).transpose()
+        self.place(point_number(point), seed).map(|place| self.at(place)).transpose()
     }
 
     /// The run whose line stands at `place`.
@@ -285,15 +294,14 @@ impl Rows {
 
     /// All runs, in the order in which they ended.
     pub fn iter(&self) -> impl Iterator<Item = Result<Row, Error>> {
-        let mut places: Vec<_> = self.places.values().copied().collect();
+        let mut places: Vec<_> = self.places.iter().map(|(.., place)| place).collect();
         places.sort_unstable();
         places.into_iter().map(|place| self.at(place))
     }
 
     /// Point, seed and place of each run, by point and seed.
     pub(crate) fn by_point(&self) -> Vec<(u64, u64, u64)> {
-        let all = self.places.iter().map(|((point, seed), place)| (*point, *seed, *place));
-        let mut all: Vec<_> = all.collect();
+        let mut all: Vec<_> = self.places.iter().collect();
         all.sort_unstable();
         all
     }
@@ -317,8 +325,9 @@ pub(crate) fn point_number(point: &str) -> u64 {
     number.unwrap_or_else(|| FixedState::default().hash_one(point))
 }
 
-fn run(point: &str, seed: u64) -> (u64, u64) {
-    (point_number(point), seed)
+/// Hash of all lines up to this one, of which the lines before have the hash `before`.
+fn hash_after(before: u64, line: &[u8]) -> u64 {
+    FixedState::with_seed(before).hash_one(line)
 }
 
 /// Writes lines, with names where they change.
@@ -326,8 +335,9 @@ fn run(point: &str, seed: u64) -> (u64, u64) {
 struct Writer<W> {
     path: PathBuf,
     out: W,
-    /// Bytes up to here.
+    /// Bytes up to here, and their hash.
     place: u64,
+    hash: u64,
     /// Names of the values of further runs.
     names: Arc<[String]>,
 }
@@ -339,6 +349,7 @@ impl<W: Write> Writer<W> {
         let written = self.out.write_all(&text);
         written.map_err(|error| Error::file("write", self.path.display(), &error))?;
         self.place += text.len() as u64;
+        self.hash = hash_after(self.hash, &text);
         Ok(place)
     }
 
@@ -372,7 +383,8 @@ impl Journal {
         let (rows, are_all_kept) = Rows::checked(path, keeps)?;
         out.set_len(rows.end).and_then(|()| out.seek(SeekFrom::End(0))).map_err(failed)?;
         let names = rows.changes.last().map(|(_, names)| Arc::clone(names)).unwrap_or_default();
-        let writer = Writer { path: path.to_owned(), out, place: rows.end, names };
+        let (place, hash) = (rows.end, rows.hash);
+        let writer = Writer { path: path.to_owned(), out, place, hash, names };
         let mut journal = Self { writer, rows };
         if !are_all_kept {
             journal.retain(keeps)?;
@@ -394,7 +406,8 @@ impl Journal {
         let failed = |error| Error::file("write", path.display(), &error);
         let part = path.with_extension("jsonl.part");
         let out = BufWriter::new(File::create(&part).map_err(failed)?);
-        let mut writer = Writer { path: part.clone(), out, place: 0, names: Arc::default() };
+        let (place, hash, names) = (0, 0, Arc::default());
+        let mut writer = Writer { path: part.clone(), out, place, hash, names };
         writer.line(&Line::Units(self.rows.units.clone()))?;
         for row in self.rows.iter() {
             let row = row?;
@@ -429,14 +442,14 @@ impl Journal {
             self.writer.line(&Line::Units(units.clone()))?;
             self.rows.units.extend(units);
         }
-        let key = run(&row.point, row.seed);
+        let (point, seed) = (point_number(&row.point), row.seed);
         let (place, change) = self.writer.row(row)?;
         if let Some(change) = change {
             let names = Arc::clone(&self.writer.names);
             self.writer.names = note(&mut self.rows.changes, change, names);
         }
-        self.rows.places.insert(key, place);
-        self.rows.end = self.writer.place;
+        self.rows.places.insert(point, seed, place);
+        (self.rows.end, self.rows.hash) = (self.writer.place, self.writer.hash);
         Ok(())
     }
 }

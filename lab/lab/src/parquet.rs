@@ -8,25 +8,124 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use recoup_sim::record::Table;
-use recoup_sim::record::table::{Column, Values};
+use recoup_sim::record::table::{Cell, Column, Type as Kind, Values};
 use std::borrow::Borrow;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::sync::Arc;
 
-/// Writes a table that comes in pieces, each as a row group.
+/// Rows of a group, at least.
+const GROUP_ROWS: usize = 1 << 20;
+/// Most bytes of a column's dictionary. Pages of a column wait in memory until its dictionary is written.
+const DICTIONARY_BYTES: usize = 128 << 10;
+
+/// Writes a table that comes in pieces: groups of many rows, since a writer keeps metadata of each column of each group.
 ///
 /// # Errors
-/// The error of `out` or of a piece.
+/// The error of `out`, of a piece, or of a file in `folder`.
 pub(crate) fn write<T: Borrow<Table>>(
     pieces: &mut dyn Iterator<Item = io::Result<T>>,
+    folder: &Path,
     out: &mut (impl Write + Send),
 ) -> io::Result<()> {
     let Some(first) = pieces.next().transpose()? else { return Ok(()) };
     let mut writer = begin(first.borrow(), out).map_err(io::Error::other)?;
-    for piece in std::iter::once(Ok(first)).chain(pieces) {
-        put(piece?.borrow(), &mut writer).map_err(io::Error::other)?;
+    let Some(second) = pieces.next() else {
+        put(first.borrow(), &mut writer).map_err(io::Error::other)?;
+        return writer.close().map(drop).map_err(io::Error::other);
+    };
+    let (file, rows, columns) = (tempfile::tempfile_in(folder)?, 0, Vec::new());
+    let mut waiting = Waiting { file, rows, columns };
+    for piece in [Ok(first), second].into_iter().chain(pieces) {
+        waiting.add(piece?.borrow())?;
+        if waiting.rows >= GROUP_ROWS {
+            waiting.put(&mut writer).map_err(io::Error::other)?;
+        }
+    }
+    if waiting.rows > 0 {
+        waiting.put(&mut writer).map_err(io::Error::other)?;
     }
     writer.close().map(drop).map_err(io::Error::other)
+}
+
+/// Rows in a file. They come row by row, and go column by column.
+struct Waiting {
+    file: File,
+    rows: usize,
+    /// Of each column its type, and where its cells begin and end in each piece.
+    columns: Vec<(Kind, Vec<(u64, u64)>)>,
+}
+
+impl Waiting {
+    fn add(&mut self, piece: &Table) -> io::Result<()> {
+        let kinds = piece.columns.iter().map(|column| (column.values.kind(), Vec::new()));
+        if self.columns.is_empty() {
+            self.columns = kinds.collect();
+        }
+        let mut place = self.file.stream_position()?;
+        let mut out = BufWriter::new(&mut self.file);
+        for (column, (_, places)) in piece.columns.iter().zip(&mut self.columns) {
+            let begin = place;
+            for row in 0..column.values.len() {
+                let (number, text) = match column.values.get(row) {
+                    Cell::U64(number) => (number, ""),
+                    Cell::I64(number) => (number.cast_unsigned(), ""),
+                    Cell::F64(number) => (number.to_bits(), ""),
+                    Cell::Bool(truth) => (truth.into(), ""),
+                    Cell::Text(text) => (text.len() as u64, text),
+                };
+                out.write_all(&number.to_le_bytes())?;
+                out.write_all(text.as_bytes())?;
+                place += 8 + text.len() as u64;
+            }
+            places.push((begin, place));
+        }
+        self.rows += piece.len();
+        out.flush()
+    }
+
+    /// Writes all as a row group.
+    fn put(&mut self, writer: &mut SerializedFileWriter<impl Write + Send>) -> Result<()> {
+        let mut group = writer.next_row_group()?;
+        let mut bytes = Vec::new();
+        for (kind, places) in &mut self.columns {
+            let Some(mut place) = group.next_column()? else { break };
+            for (begin, end) in places.drain(..) {
+                bytes.resize((end - begin) as usize, 0);
+                self.file.seek(SeekFrom::Start(begin))?;
+                self.file.read_exact(&mut bytes)?;
+                let mut cells = Table::new("", &[("", "", *kind)]);
+                let mut rest = bytes.as_slice();
+                while let Some(cell) = cell(*kind, &mut rest) {
+                    cells.push(&[cell]);
+                }
+                cells.columns.iter().try_for_each(|cells| values(&cells.values, &mut place))?;
+            }
+            place.close()?;
+        }
+        self.rows = 0;
+        self.file.rewind()?;
+        group.close().map(drop)
+    }
+}
+
+/// First of these cells, which it leaves out.
+fn cell<'a>(kind: Kind, bytes: &mut &'a [u8]) -> Option<Cell<'a>> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    let number = u64::from_le_bytes(*number);
+    *bytes = rest;
+    Some(match kind {
+        Kind::U64 => Cell::U64(number),
+        Kind::I64 => Cell::I64(number.cast_signed()),
+        Kind::F64 => Cell::F64(f64::from_bits(number)),
+        Kind::Bool => Cell::Bool(number > 0),
+        Kind::Text => {
+            let (text, rest) = rest.split_at_checked(number as usize)?;
+            *bytes = rest;
+            Cell::Text(str::from_utf8(text).ok()?)
+        }
+    })
 }
 
 fn begin<W: Write + Send>(table: &Table, out: W) -> Result<SerializedFileWriter<W>> {
@@ -39,6 +138,7 @@ fn begin<W: Write + Send>(table: &Table, out: W) -> Result<SerializedFileWriter<
     notes.push(KeyValue::new("every".to_owned(), table.every.to_string()));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_created_by(concat!("recoup ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(notes))
         .build();
@@ -105,7 +205,6 @@ mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
-    use recoup_sim::record::table::{Cell, Type as Kind};
 
     #[test]
     fn a_reader_of_parquet_finds_every_value() {
@@ -132,8 +231,10 @@ mod tests {
             ]);
         }
         let mut out = Vec::new();
-        write(&mut [Ok(&table), Ok(&table)].into_iter(), &mut out).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        write(&mut [Ok(&table), Ok(&table)].into_iter(), folder.path(), &mut out).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
+        assert_eq!(reader.num_row_groups(), 1);
         let read: Vec<Vec<Field>> = reader
             .get_row_iter(None)
             .unwrap()
@@ -161,7 +262,7 @@ mod tests {
     fn empty_table_is_a_file() {
         let mut out = Vec::new();
         let none = Table::new("none", &[("x", "", Kind::F64)]);
-        write(&mut std::iter::once(Ok(&none)), &mut out).unwrap();
+        write(&mut std::iter::once(Ok(&none)), Path::new(""), &mut out).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(out)).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
     }

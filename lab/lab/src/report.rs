@@ -410,7 +410,7 @@ mod tests {
             overview.add(&point);
         }
         let notes = overview.notes(&[], |place| format!("number {place}"));
-        assert_eq!(notes, ["number 0 and design=c ran alike: the sweep changes nothing there"]);
+        assert_eq!(notes, ["number 0 and number 2 ran alike: the sweep changes nothing there"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Where a scenario comes from: a file with files beside it, or a text that is built in.
 use crate::Error;
+use crate::digest;
 use crate::scenario::{Point, Scenario, ScenarioFile};
 use recoup_config::problem::Problems;
 use recoup_sim::topology::read::{Format, MAX_TEXT_BYTES};
@@ -109,6 +110,7 @@ pub struct Source {
     pub name: String,
     files: Files,
     settings: Vec<String>,
+    digest: String,
     /// Its content.
     pub file: Arc<ScenarioFile>,
 }
@@ -157,13 +159,33 @@ impl Source {
         let file = ScenarioFile::parse(text, settings)
             .map_err(|problems| failure(name, settings, &problems))?;
         let (name, settings) = (name.to_owned(), settings.to_vec());
-        Ok(Self { name, files, settings, file: Arc::new(file) })
+        let digest = digest::of_text(&format!("{settings:?}\n{text}"));
+        Ok(Self { name, files, settings, digest, file: Arc::new(file) })
     }
 
     /// The scenario of a point of the sweep, with the files that it names.
     pub fn scenario(&self, point: &Point) -> Result<Scenario, Error> {
-        let read = |name: &str| self.files.read(name);
+        self.scenario_noting(point, &|_, _| ())
+    }
+
+    /// As [`scenario`](Self::scenario); `note` receives name and content of each file.
+    pub(crate) fn scenario_noting(
+        &self,
+        point: &Point,
+        note: &dyn Fn(&str, &str),
+    ) -> Result<Scenario, Error> {
+        let read = |name: &str| self.read(name).inspect(|content| note(name, content));
         self.file.scenario(point, &read).map_err(|problems| self.failure(&problems))
+    }
+
+    /// The content of a file that the scenario names, or the reason why it cannot be read.
+    pub(crate) fn read(&self, name: &str) -> Result<String, String> {
+        self.files.read(name)
+    }
+
+    /// Digest of the file's text and the settings beside it.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
     }
 
     /// The failure that problems make.

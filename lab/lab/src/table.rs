@@ -3,6 +3,7 @@ use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Column, Type};
 use std::borrow::{Borrow, Cow};
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// Format of the tables in a result folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,23 +38,25 @@ pub fn write(table: &Table, format: Format, out: &mut (impl Write + Send)) -> io
             table.write_csv(&mut out)?;
             out.flush()
         }
-        Format::Parquet => write_parquet(&mut std::iter::once(Ok(table)), out),
+        Format::Parquet => write_parquet(&mut std::iter::once(Ok(table)), Path::new(""), out),
     }
 }
 
-/// Writes a table as Parquet that comes in pieces with the same columns, which need not be in memory together.
+/// Writes a table as Parquet that comes in pieces with the same columns, which need not be in memory together: several
+/// wait in a file in `folder`.
 ///
 /// # Errors
 /// As [`write()`], or the error of a piece.
 pub fn write_parquet<T: Borrow<Table>>(
     pieces: &mut dyn Iterator<Item = io::Result<T>>,
+    folder: &Path,
     out: &mut (impl Write + Send),
 ) -> io::Result<()> {
     #[cfg(feature = "parquet")]
-    return super::parquet::write(pieces, out);
+    return super::parquet::write(pieces, folder, out);
     #[cfg(not(feature = "parquet"))]
     {
-        let _ = (pieces, out);
+        let _ = (pieces, folder, out);
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
             "this recoup was built without the feature `parquet`; use --format csv",

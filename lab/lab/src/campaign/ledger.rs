@@ -9,6 +9,7 @@ pub(super) struct Ledger {
     pub(super) done: usize,
     /// Seconds of all finished runs.
     seconds: f64,
+    /// Of no point if none has several missing runs.
     points: Vec<PointCosts>,
     /// Seconds of the missing runs of points of which a run has ended.
     known_s: f64,
@@ -36,7 +37,9 @@ impl Ledger {
         let mut points = vec![PointCosts { missing: 0, each_s: f32::NAN }; points];
         let (seconds, known_s, mut unknown) = (0.0, 0.0, 0);
         for task in tasks {
-            points[task.stage].missing += 1;
+            if let Some(point) = points.get_mut(task.stage) {
+                point.missing += 1;
+            }
             unknown += 1;
         }
         Self { begun: Instant::now(), jobs, done: 0, seconds, points, known_s, unknown }
@@ -45,18 +48,19 @@ impl Ledger {
     pub(super) fn note(&mut self, task: Task, elapsed_s: f64) {
         self.done += 1;
         self.seconds += elapsed_s;
-        if let Some(costs) = self.points.get_mut(task.stage) {
-            match costs.left_s() {
-                Some(left_s) => self.known_s -= left_s,
-                None => self.unknown -= costs.missing as usize,
-            }
-            costs.missing -= 1;
-            let elapsed_s = elapsed_s as f32;
-            let is_first = costs.each_s.is_nan();
-            costs.each_s =
-                if is_first { elapsed_s } else { f32::midpoint(costs.each_s, elapsed_s) };
-            self.known_s += costs.left_s().unwrap_or_default();
+        let Some(costs) = self.points.get_mut(task.stage) else {
+            self.unknown -= 1;
+            return;
+        };
+        match costs.left_s() {
+            Some(left_s) => self.known_s -= left_s,
+            None => self.unknown -= costs.missing as usize,
         }
+        costs.missing -= 1;
+        let elapsed_s = elapsed_s as f32;
+        let is_first = costs.each_s.is_nan();
+        costs.each_s = if is_first { elapsed_s } else { f32::midpoint(costs.each_s, elapsed_s) };
+        self.known_s += costs.left_s().unwrap_or_default();
     }
 
     /// A point of which nothing was run costs what the others do on average.

@@ -26,51 +26,82 @@ pub struct Stage {
 pub struct Stages {
     source: Arc<Source>,
     shared: Arc<Shared>,
-    /// Number in the sweep, digest, and place in `registered` of each.
-    all: Vec<(u32, u32, u64)>,
-    registered: Vec<Arc<[&'static str]>>,
+    /// Digest of each.
+    keys: Vec<u64>,
+    stretches: Vec<Stretch>,
+}
+
+/// Points with numbers that follow each other in the sweep, up to the next stretch.
+#[derive(Debug)]
+struct Stretch {
+    /// Place and number of the first.
+    place: usize,
+    number: usize,
+    registered: Arc<[&'static str]>,
 }
 
 impl Stages {
     /// No points, with memory for so many.
     pub(super) fn new(source: &Arc<Source>, points: usize) -> Self {
         let (source, shared) = (Arc::clone(source), Arc::default());
-        Self { source, shared, all: Vec::with_capacity(points), registered: Vec::new() }
+        Self { source, shared, keys: Vec::with_capacity(points), stretches: Vec::new() }
     }
 
     /// Adds the point with that number of the sweep.
     pub(super) fn push(&mut self, number: usize, scenario: Scenario) {
         let key = digest::of_text(&scenario.identity());
-        let names: Arc<[_]> = scenario.registered().into_iter().map(|(name, _)| name).collect();
-        let known = self.registered.iter().position(|known| *known == names);
-        let registered = known.unwrap_or_else(|| {
-            self.registered.push(names);
-            self.registered.len() - 1
-        });
-        self.all.push((number as u32, registered as u32, point_number(&key)));
+        let names: Vec<_> = scenario.registered().into_iter().map(|(name, _)| name).collect();
+        self.push_known(number, point_number(&key), &names);
         self.shared.add(&key, Arc::new(scenario));
+    }
+
+    /// As [`push`](Self::push), of a point whose digest is known.
+    pub(super) fn push_known(&mut self, number: usize, key: u64, registered: &[&'static str]) {
+        let place = self.keys.len();
+        let follows = |it: &Stretch| it.number + (place - it.place) == number;
+        let last = self.stretches.last().filter(|it| *it.registered == *registered);
+        if !last.is_some_and(follows) {
+            self.stretches.push(Stretch { place, number, registered: registered.into() });
+        }
+        self.keys.push(key);
+    }
+
+    /// Whether all points of the sweep are here, each at its place.
+    pub(super) fn are_all(&self) -> bool {
+        let begins = self.stretches.iter().all(|it| it.place == it.number);
+        begins && self.len() == self.source.file.points().len()
     }
 
     /// Number of points.
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.keys.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.keys.is_empty()
     }
 
     /// The point at that place.
     pub fn get(&self, place: usize) -> Option<Stage> {
-        let (number, registered, key) = *self.all.get(place)?;
+        let (key, stretch) = (*self.keys.get(place)?, self.stretch(place)?);
         Some(Stage {
-            point: self.source.file.point(number as usize)?,
+            point: self.source.file.point(stretch.number + (place - stretch.place))?,
             key: format!("{key:016x}"),
-            registered: Arc::clone(self.registered.get(registered as usize)?),
+            registered: Arc::clone(&stretch.registered),
             source: Arc::clone(&self.source),
             shared: Arc::clone(&self.shared),
         })
+    }
+
+    fn stretch(&self, place: usize) -> Option<&Stretch> {
+        let after = self.stretches.partition_point(|it| it.place <= place);
+        self.stretches.get(after.checked_sub(1)?)
+    }
+
+    /// Algorithms of the point at that place that the process has registered.
+    pub(super) fn registered(&self, place: usize) -> Option<&[&'static str]> {
+        self.stretch(place).map(|it| &*it.registered)
     }
 
     /// All points, in their order.
@@ -80,14 +111,21 @@ impl Stages {
 
     /// Keeps the points for which `keeps` holds.
     pub fn retain(&mut self, keeps: impl Fn(&Stage) -> bool) {
-        let kept: Vec<_> = self.iter().map(|stage| keeps(&stage)).collect();
-        let mut kept = kept.into_iter();
-        self.all.retain(|_| kept.next().unwrap_or_default());
+        let mut kept = Self::new(&self.source, 0);
+        for (stage, key) in self.iter().zip(&self.keys).filter(|(stage, _)| keeps(stage)) {
+            kept.push_known(stage.point.number, *key, &stage.registered);
+        }
+        (self.keys, self.stretches) = (kept.keys, kept.stretches);
+    }
+
+    /// Digests of all points, as numbers.
+    pub(super) fn keys(&self) -> &[u64] {
+        &self.keys
     }
 
     /// Digest of the point at that place, as a number.
     pub(super) fn key(&self, place: usize) -> Option<u64> {
-        self.all.get(place).map(|(.., key)| *key)
+        self.keys.get(place).copied()
     }
 }
 

@@ -388,3 +388,145 @@ fn changed_file_of_a_scenario_is_an_error() {
     let error = last.scenario().unwrap_err().to_string();
     assert!(error.contains("that trace.toml names has changed"), "{error}");
 }
+
+fn source(text: &str, settings: &[&str]) -> Source {
+    let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
+    Source::built_in("test", text, &[], &settings).unwrap()
+}
+
+fn recorded(bench: &Bench, source: &Source, seeds: &str) -> Option<Campaign> {
+    Campaign::recorded(source, Some(&seeds.parse().unwrap()), &bench.path())
+}
+
+#[test]
+fn recorded_points_are_those_that_were_checked() {
+    let (bench, source) = (Bench::new(), source(TEXT, &[]));
+    let seeds = "1..3".parse().unwrap();
+    let made = Campaign::in_folder(&source, Some(&seeds), &bench.path()).unwrap();
+    assert!(recorded(&bench, &source, "1..3").is_none());
+    bench.run(&made, &Pretender::default()).1.unwrap();
+    let again = recorded(&bench, &source, "1..4").unwrap();
+    assert_eq!((again.points.keys(), &again.digest), (made.points.keys(), &made.digest));
+    assert_eq!((&again.text, &again.warnings), (&made.text, &made.warnings));
+    let labels = |it: &Campaign| it.points.iter().map(|it| it.point.label()).collect::<Vec<_>>();
+    assert_eq!(labels(&again), labels(&made));
+    let (seen, rows) = bench.run(&again, &Pretender::default());
+    assert_eq!((seen.ended, rows.unwrap().len()), (2, 8));
+}
+
+#[test]
+fn record_of_anything_else_is_not_used() {
+    let (bench, same) = (Bench::new(), source(TEXT, &[]));
+    bench.run(&campaign(TEXT, None), &Pretender::default()).1.unwrap();
+    assert!(recorded(&bench, &same, "1").is_some());
+    assert!(recorded(&bench, &same, "2").is_none(), "another first seed has another network");
+    let others = [
+        (TEXT.replace("1 kB", "2 kB"), vec![]),
+        (TEXT.replace("\"2 ms\"]", "\"3 ms\"]"), vec![]),
+        (TEXT.replace("\"2 ms\"]", "\"2 ms\", \"3 ms\"]"), vec![]),
+        (TEXT.to_owned(), vec!["link.rate=1Mbit/s"]),
+    ];
+    for (text, settings) in others {
+        assert!(recorded(&bench, &source(&text, &settings), "1").is_none(), "{text}");
+    }
+    let wrong = source(&format!("{TEXT}\"applications.c.node\" = [\"n1\", \"n9\"]"), &[]);
+    let error = Campaign::in_folder(&wrong, None, &bench.path()).unwrap_err().to_string();
+    assert!(error.contains("n9"), "{error}");
+    // Another program, and damage of any kind.
+    let path = bench.path().join(folder::RECORD);
+    let whole = fs::read_to_string(&path).unwrap();
+    let program = whole.find("digest\":\"").unwrap() + 9;
+    let key = whole.find('\n').unwrap() + 1;
+    let flipped = |at: usize| {
+        let digit = if whole.as_bytes()[at] == b'0' { "1" } else { "0" };
+        [&whole[..at], digit, &whole[at + 1..]].concat()
+    };
+    let damaged = [
+        flipped(program),
+        flipped(key),
+        flipped(whole.len() - 2),
+        whole[..whole.len() - 17].to_owned(),
+        format!("{whole}0123456789abcdef\n"),
+        whole[..key / 2].to_owned(),
+        String::new(),
+    ];
+    for text in damaged {
+        fs::write(&path, &text).unwrap();
+        assert!(recorded(&bench, &same, "1").is_none(), "{text}");
+    }
+    fs::write(&path, &whole).unwrap();
+    assert!(recorded(&bench, &same, "1").is_some());
+}
+
+#[test]
+fn changed_file_makes_a_record_void() {
+    let bench = Bench::new();
+    let file = bench.place.path().join("up.txt");
+    fs::write(&file, "1 1\n").unwrap();
+    let text = TEXT.replace("[sweep]", "[link]\nrate = \"trace(file=up.txt)\"\n[sweep]");
+    let given = crate::source::Given::beside("trace.toml", bench.place.path(), text);
+    let source = Source::scenario_in(given, &[]).unwrap();
+    let made = Campaign::new(&source, None).unwrap();
+    bench.run(&made, &Pretender::default()).1.unwrap();
+    assert!(recorded(&bench, &source, "1").is_some());
+    fs::write(&file, "1 2\n").unwrap();
+    assert!(recorded(&bench, &source, "1").is_none());
+    fs::remove_file(&file).unwrap();
+    assert!(recorded(&bench, &source, "1").is_none());
+}
+
+#[test]
+fn registered_algorithm_is_never_recorded() {
+    let (bench, text) = (Bench::new(), with_registered("recorded-window"));
+    bench.run(&campaign(&text, None), &Pretender::default()).1.unwrap();
+    assert!(recorded(&bench, &source(&text, &[]), "1").is_some(), "it is part of the program");
+    recoup_core::spec::family::set_version("recorded-window", "1");
+    assert!(recorded(&bench, &source(&text, &[]), "1").is_none());
+    let bench = Bench::new();
+    bench.run(&campaign(&text, None), &Pretender::default()).1.unwrap();
+    assert!(!bench.path().join(folder::RECORD).exists());
+}
+
+#[test]
+fn part_of_the_points_is_not_recorded() {
+    let (bench, mut part) = (Bench::new(), campaign(TEXT, None));
+    part.points.retain(|stage| stage.point.number == 0);
+    bench.run(&part, &Pretender::default()).1.unwrap();
+    assert!(!bench.path().join(folder::RECORD).exists());
+    part = campaign(TEXT, None);
+    part.points.retain(|stage| stage.point.number == 1);
+    assert_eq!(part.points.get(0).unwrap().point.label(), "link.delay=2 ms");
+    bench.run(&part, &Pretender::default()).1.unwrap();
+    assert!(!bench.path().join(folder::RECORD).exists());
+}
+
+#[test]
+fn tables_are_written_again_only_where_they_differ() {
+    let (bench, campaign) = (Bench::new(), campaign(TEXT, Some("1..2")));
+    let path = bench.path().join("runs.csv");
+    let run = |campaign: &Campaign| {
+        bench.run(campaign, &Pretender::default()).1.unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+    let whole = run(&campaign);
+    // A table that is written again has another file behind its name.
+    let link = bench.place.path().join("link");
+    fs::hard_link(&path, &link).unwrap();
+    let is_same = || std::os::unix::fs::MetadataExt::nlink(&fs::metadata(&link).unwrap()) == 2;
+    assert!(run(&campaign) == whole && is_same());
+    let damage: [fn(&std::path::Path); 3] = [
+        |table| fs::remove_file(table).unwrap(),
+        |table| fs::write(table, "").unwrap(),
+        |table| fs::write(table, fs::read_to_string(table).unwrap().replace("12", "13")).unwrap(),
+    ];
+    for damage in damage {
+        damage(&path);
+        assert_eq!(run(&campaign), whole);
+    }
+    // A changed journal is another table.
+    let journal = bench.path().join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replace("\"end_s\":1.0", "\"end_s\":2.0")).unwrap();
+    let changed = run(&campaign);
+    assert!(changed != whole && run(&self::campaign(TEXT, Some("1..3"))).lines().count() == 7);
+}

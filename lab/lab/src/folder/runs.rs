@@ -1,11 +1,13 @@
 //! The table of all runs, a row for each. That of a long sweep is read from the journal and written piece by piece.
-use super::{Draft, ResultFolder, atomically};
+use super::{Draft, RECORD, ResultFolder, atomically};
 use crate::Error;
+use crate::digest;
 use crate::journal::{Row, point_number};
 use crate::table::{self, Format};
 use recoup_sim::record::Table;
 use recoup_sim::record::table::{Cell, Type};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
@@ -13,7 +15,7 @@ use std::sync::Arc;
 type Values = Vec<(String, String)>;
 
 /// Cells of a piece.
-const CELLS: usize = 500_000;
+const CELLS: usize = 200_000;
 
 /// Columns that stand between the axes of the sweep and the metrics.
 const OWN: [(&str, &str, Type); 5] = [
@@ -35,8 +37,7 @@ impl ResultFolder {
         places: impl Fn() -> I,
     ) -> Result<(), Error> {
         let rows = &self.journal.rows;
-        let seeds: BTreeSet<u64> = rows.keys().map(|(_, seed)| seed).collect();
-        let of = |point: u64| seeds.iter().filter_map(move |seed| rows.place(point, *seed));
+        let of = |point: u64| rows.of_point(point).map(|(_, line)| line);
         let mut taken: Vec<u64> = places().map(|(point, _)| point_number(&point)).collect();
         taken.sort_unstable();
         let others = rows.keys().filter(|(point, _)| taken.binary_search(point).is_err());
@@ -77,12 +78,34 @@ impl ResultFolder {
             Format::Csv => pieces.try_for_each(|piece| piece.map(drop)),
             Format::Parquet => {
                 let path = self.path.join("runs.parquet");
-                atomically(&path, |out| table::write_parquet(&mut pieces, out))?;
+                atomically(&path, |out| table::write_parquet(&mut pieces, &self.path, out))?;
                 Ok(())
             }
         };
         drop(pieces);
         csv.keep(written.and_then(|()| out.flush()))
+    }
+
+    /// Tables of runs, by name, with their digests.
+    ///
+    /// # Errors
+    /// If one is not there.
+    pub(crate) fn tables(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        let digest = |name| {
+            let path = self.path.join(name);
+            let digest = digest::of_file(&path);
+            Ok((name, digest.map_err(|error| Error::file("read", path.display(), &error))?))
+        };
+        let parquet = (self.format == Format::Parquet).then_some("runs.parquet");
+        std::iter::once("runs.csv").chain(parquet).map(digest).collect()
+    }
+
+    /// Writes the record of a campaign.
+    pub(crate) fn write_record(
+        &self,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        atomically(&self.path.join(RECORD), write)
     }
 }
 

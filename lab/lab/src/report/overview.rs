@@ -2,7 +2,7 @@
 use super::{PointReport, Runs};
 use crate::journal::{Metrics, Row};
 use foldhash::quality::FixedState;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::hash::BuildHasher;
 
@@ -62,10 +62,8 @@ pub(super) struct Overview {
     incomplete: Vec<String>,
     /// Further points with incomplete consumers.
     more: usize,
-    /// The first point that ran so, by a hash of the digests of its runs.
-    ran: HashMap<u64, u32>,
-    /// Two points that ran alike with every seed: what the sweep varies between them changes nothing.
-    alike: Option<(u32, String)>,
+    /// A hash of the digests of the runs of each point; 0 without runs.
+    ran: Vec<u64>,
 }
 
 impl Overview {
@@ -86,13 +84,8 @@ impl Overview {
             false => self.more += 1,
         }
         let digests: Vec<_> = point.metrics.runs.iter().map(|row| &row.digest).collect();
-        if self.alike.is_none() && !digests.is_empty() {
-            let number = self.points as u32;
-            let first = self.ran.entry(FixedState::default().hash_one(digests)).or_insert(number);
-            if *first != number {
-                self.alike = Some((*first, label(point)));
-            }
-        }
+        let hash = FixedState::default().hash_one(&digests);
+        self.ran.push(if digests.is_empty() { 0 } else { hash });
         self.points += 1;
         self.seeds = self.seeds.max(point.seeds);
     }
@@ -120,13 +113,24 @@ impl Overview {
         if self.more > 0 {
             notes.push(format!("consumers did not complete at {} more points", self.more));
         }
-        let alike = self.alike.as_ref().map(|(first, second)| {
-            let first = label(*first as usize);
+        let alike = self.alike().map(|(first, second)| {
+            let (first, second) = (label(first), label(second));
             format!("{first} and {second} ran alike: the sweep changes nothing there")
         });
         notes.extend(alike);
         notes.extend(self.unknown(show));
         notes
+    }
+
+    /// The first point that ran as one before it with every seed, after that: what the sweep varies between them changes
+    /// nothing.
+    fn alike(&self) -> Option<(usize, usize)> {
+        let mut places: Vec<u32> = (0..self.ran.len() as u32).collect();
+        places.retain(|place| self.ran[*place as usize] > 0);
+        places.sort_unstable_by_key(|place| (self.ran[*place as usize], *place));
+        let pairs = places.windows(2).map(|pair| (pair[0] as usize, pair[1] as usize));
+        let alike = pairs.filter(|(first, second)| self.ran[*first] == self.ran[*second]);
+        alike.min_by_key(|(_, second)| *second)
     }
 
     /// Requested metrics that do not exist.
