@@ -1,6 +1,6 @@
 //! States of the window of [`Recoup`](super::Recoup).
 use super::compete::Emptied;
-use super::constants::{DEEPER, SAME};
+use super::constants::SAME;
 use crate::time::Instant;
 
 /// The four states of the window.
@@ -68,11 +68,6 @@ pub(super) struct Drain {
 }
 
 impl Drain {
-    /// Part of what the path carries that the window becomes.
-    pub(super) fn part(&self) -> f64 {
-        if self.again { DEEPER } else { 1.0 }
-    }
-
     /// Part of the queueing delay that may remain without competing flows.
     pub(super) fn remains(&self) -> f64 {
         if self.tests { 0.25 } else { 0.6 }

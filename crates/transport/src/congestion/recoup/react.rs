@@ -5,7 +5,7 @@ use super::super::{Delivered, Loss, WindowRule};
 use super::Recoup;
 use super::compete::Emptied;
 use super::constants::{
-    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_PART, CALM_ROUNDS, COMPETING, EMPTY_ROUNDS,
+    ALONE_SHARE, BESIDE_JITTER, BLIND, CALM_PART, CALM_ROUNDS, COMPETING, DEEPER, EMPTY_ROUNDS,
     EMPTY_WINDOW, EXCESS, FAST_GROWTH, FASTER, FOLLOWED_JITTER, HEAVY, LEAST, LEAST_PATIENCE,
     MARKED_SHARE, MOST_CARRIED, MOST_COMPETING, MOST_PATIENCE, MOST_RISING, MOST_STARTING,
     MOST_STARTING_SHORT, OTHERS, OTHERS_STARTUP, RISE_ROUNDS, STEADY_GROWTH, STEADY_ROUNDS, STILL,
@@ -49,11 +49,12 @@ impl Recoup {
     }
 
     fn begin_drain(&mut self, drain: Drain) {
+        let part = if drain.again { DEEPER } else { 1.0 };
         let followed =
             if drain.beside_jitter { self.growth.followed_at(self.path.rate()) } else { 0.0 };
         let most = self.path.mean_base() + FOLLOWED_JITTER * self.path.jitter();
         let least = BESIDE_JITTER * followed.min(drain.rate * most);
-        self.cwnd = self.cwnd.min((drain.part() * self.carried(drain.rate)).max(least));
+        self.cwnd = self.cwnd.min((part * self.carried(drain.rate)).max(least));
         self.mode = Mode::Drain(drain);
         self.path.forget_standing();
     }
@@ -235,24 +236,19 @@ impl Recoup {
 
     /// Ends a successful drain: half of the reduction is undone.
     fn end_drain(&mut self, now: Instant, highest_order: u64, drain: &Drain) {
-        self.in_vain = false;
         self.path.set_shared(false);
         if drain.tests {
             self.competed = Some((now, drain.from));
         }
-        // Longer round trips since the beginning of the drain do not widen the window.
-        let carried = self.carried(drain.rate).min(self.cwnd / drain.part());
+        let carried = self.carried(drain.rate);
         let most = if drain.startup { 1.0 } else { 2.0 };
         let standing = most * drain.rate * self.path.threshold(drain.rate);
         let left = if drain.beside_jitter { self.cwnd } else { 0.0 };
-        self.cwnd = (carried + (drain.from - carried).clamp(0.0, standing) / 2.0).max(left);
-        self.calm = drain.mark.map(|after| Calm::new(after, highest_order));
-        self.rise();
-    }
-
-    /// Begins a rise.
-    fn rise(&mut self) {
+        let window = (carried + (drain.from - carried).clamp(0.0, standing) / 2.0).max(left);
+        // What the path carries may have been measured without a round trip, or with another base.
+        self.cwnd = window.min(drain.from.max(LEAST));
         self.growth.begin();
+        self.calm = drain.mark.map(|after| Calm::new(after, highest_order));
         self.mode = Mode::Rise { calm: 0 };
         self.path.forget_standing();
     }
@@ -271,10 +267,6 @@ impl Recoup {
             self.path.forget(now, self.path.base() + drain.floor);
             return self.on_moved();
         }
-        if !drain.tests && !std::mem::replace(&mut self.in_vain, true) {
-            // Own flows drain at other times and leave a queue, too, but seldom twice in a row.
-            return self.rise();
-        }
         if let Some(window) = competed {
             self.cwnd = drain.from.max(window);
         } else if drain.tests {
@@ -290,7 +282,6 @@ impl Recoup {
     }
 
     pub(super) fn compete(&mut self, now: Instant) {
-        self.in_vain = false;
         self.path.set_shared(true);
         self.path.bottleneck.begin();
         let (steady, emptied) = ((0.0, self.cwnd), Emptied::default());
@@ -368,7 +359,9 @@ impl Recoup {
         self.path.set_shared(false);
         self.competed = Some((now, self.cwnd));
         self.cwnd = self.cwnd.min(self.carried(self.path.top_rate()));
-        self.rise();
+        self.growth.begin();
+        self.mode = Mode::Rise { calm: 0 };
+        self.path.forget_standing();
     }
 
     /// Whether congestion with this evidence shows that others fill the queue: it is not this consumer's doing.
@@ -429,11 +422,7 @@ impl Recoup {
                 self.patience = LEAST_PATIENCE;
                 self.give_way(now);
             }
-            Mode::Drain(_) => {
-                // The rate has fallen since the drain began.
-                let most = self.path.rate() * self.path.longest().unwrap_or(0.0);
-                self.cwnd = self.cwnd.min(most.max(LEAST));
-            }
+            Mode::Drain(_) => {}
             Mode::Startup(_) => self.drain(self.path.latest_rate(), queue),
             Mode::Rise { .. } => self.drain(self.path.top_rate(), queue),
         }
