@@ -42,11 +42,11 @@
 //! deliveries of a round trip. After rounds without a queue beyond the jitter it accelerates. Where jitter decides what a
 //! queue is, a short one stands only if the rate no longer follows the window (`growth.rs`). A drain keeps most of it.
 //! *Drain.* A standing queue is drained: for one flight the window is what the path carries without a queue (delivery
-//! rate · base round trip / (1 − loss)). Half of the reduction is undone afterwards. *Marks.* A congestion mark
-//! drains, and removes half of the share of marked answers (`marks.rs`). *Heavy loss.* Far more may be lost than
-//! at a small window, or more while the rate does not follow. The window then becomes what the path delivers, and grows
-//! slowly beyond (`heavy.rs`). *Compete.* If two drains do not lower the queue, others fill it: the window follows CUBIC
-//! up to half of the bottleneck (`compete.rs`).
+//! rate · base round trip / (1 − loss)). Half of the reduction is undone afterwards, and the window is never wider than
+//! before. *Marks.* A congestion mark drains, and removes half of the share of marked answers (`marks.rs`).
+//! *Heavy loss.* Far more may be lost than at a small window, or more while the rate does not follow. The window then
+//! becomes what the path delivers, and grows slowly beyond (`heavy.rs`). *Compete.* If two drains do not lower the
+//! queue, others fill it: the window follows CUBIC up to half of the bottleneck (`compete.rs`).
 //! A loss beside a queue of which this flow has less than three quarters shows the same: a late flow takes a queue that
 //! never empties for the path, and cannot drain it. So does such a loss where jitter hides the capacity, and a mark at
 //! less than nine tenths of it. Marks keep the queue short; competition then ends once the flow is alone. Heavy loss

@@ -244,7 +244,9 @@ impl Recoup {
         let most = if drain.startup { 1.0 } else { 2.0 };
         let standing = most * drain.rate * self.path.threshold(drain.rate);
         let left = if drain.beside_jitter { self.cwnd } else { 0.0 };
-        self.cwnd = (carried + (drain.from - carried).clamp(0.0, standing) / 2.0).max(left);
+        let window = (carried + (drain.from - carried).clamp(0.0, standing) / 2.0).max(left);
+        // What the path carries may have been measured without a round trip, or with another base.
+        self.cwnd = window.min(drain.from.max(LEAST));
         self.growth.begin();
         self.calm = drain.mark.map(|after| Calm::new(after, highest_order));
         self.mode = Mode::Rise { calm: 0 };
