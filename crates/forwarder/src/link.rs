@@ -221,6 +221,7 @@ impl Links {
     }
 
     /// Sets the time from which a value face takes the next packet at once.
+    #[inline]
     pub(crate) fn busy(&mut self, id: FaceId, until: Instant) {
         if let Some(Link::Value(link)) = port(&mut self.ports, id).map(|port| &mut port.link) {
             link.medium.set_busy(until);

@@ -256,7 +256,9 @@ impl<O: Observer> Node<O> {
             }
             // Reports of applications, of which there are several for each packet, arm no timer.
             if self.idle_at != Some(now) {
-                if self.fire(now) || self.manage(now) {
+                if self.is_due(now) && self.fire(now)
+                    || self.management.is_some() && self.manage(now)
+                {
                     continue;
                 }
                 self.idle_at = Some(now);
@@ -280,7 +282,15 @@ impl<O: Observer> Node<O> {
         earlier(packets, earlier(management, self.forwarder.edge.applications.deadline()))
     }
 
+    /// Whether a timer has expired.
+    #[inline]
+    fn is_due(&self, now: Instant) -> bool {
+        let is_due = |deadline: Option<Instant>| deadline.is_some_and(|at| at <= now);
+        is_due(self.forwarder.deadline()) || is_due(self.links().deadline())
+    }
+
     /// Handles one expired timer; `false` if there is none.
+    #[inline(never)]
     fn fire(&mut self, now: Instant) -> bool {
         if self.forwarder.fire(now) {
             return true;
@@ -302,6 +312,7 @@ impl<O: Observer> Node<O> {
     // --- applications ---------------------------------------------------------------------------
 
     /// Handles an output of an application.
+    #[inline(never)]
     fn carry_out(&mut self, now: Instant, app: AppId, output: AppOutput) {
         let face = FaceId::of_app(app);
         match output {

@@ -232,6 +232,21 @@ fn report_score(place: &str, score: &score::Score, summary: &mut Summary) {
 
 impl Observer for Metrics {
     fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        // Events of nodes are the most frequent observations, and as a rule they are only counted.
+        if let Observation::Node { node, event } = observation
+            && self.oracle.is_none()
+            && !self.detail.links
+            && self.nodes.count(*node, *event)
+        {
+            return;
+        }
+        self.on_other(now, observation);
+    }
+}
+
+impl Metrics {
+    #[inline(never)]
+    fn on_other(&mut self, now: Instant, observation: &Observation<'_>) {
         // Each kind of observation goes only to those whom it is news to: there are millions of them.
         match *observation {
             Observation::Application { application, report } => {

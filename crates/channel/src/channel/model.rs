@@ -86,6 +86,7 @@ impl ChannelModel {
     }
 
     /// Draws what becomes of the next frame, which is sent from `begun` on.
+    #[inline]
     pub(super) fn fate(&mut self, begun: Instant) -> Fate {
         let (loss, duplicate) = (&mut self.loss.1, &mut self.duplicate.1);
         let is_taken = !loss.is_none() && loss.takes(begun);

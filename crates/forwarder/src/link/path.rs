@@ -6,7 +6,6 @@
 //! again and again, no short packet is sent meanwhile, and few other ones are. The MTU then stays low as long as the link
 //! lives; a wrong guess costs shorter frames. Streams and faces of this machine have no path.
 use crate::face::FaceAttributes;
-use recoup_packet::name::Name;
 use recoup_packet::tlv::MAX_PACKET_SIZE;
 use recoup_transport::management::LinkType;
 
@@ -20,8 +19,8 @@ const OTHERS: u32 = 256;
 /// The sign of a black hole on the path of one face.
 #[derive(Debug, Default)]
 pub(super) struct Path {
-    /// The long packet that is watched.
-    watched: Option<Name>,
+    /// TLV-VALUE of the name of the long packet that is watched.
+    watched: Option<Box<[u8]>>,
     sends: u32,
     /// Other long packets that were sent since the first transmission.
     others: u32,
@@ -42,17 +41,16 @@ impl Path {
         if self.is_narrow { mtu.min(SAFE_BYTES) } else { mtu }
     }
 
-    /// Records Data of so many bytes; whether long frames turn out to vanish.
-    pub(super) fn sends(&mut self, name: &Name, bytes: usize) -> bool {
+    /// Records Data of so many bytes, with the TLV-VALUE of its name; whether long frames turn out to vanish.
+    pub(super) fn sends(&mut self, name: &[u8], bytes: usize) -> bool {
         if bytes <= SAFE_BYTES {
             // The consumer gets on with short packets: it may well request others again.
             self.watched = None;
-        } else if self.watched.as_ref() == Some(name) {
+        } else if self.watched.as_deref() == Some(name) {
             self.sends += 1;
             self.is_narrow |= self.sends >= SENDS;
         } else if self.watched.is_none() || self.others >= OTHERS {
-            // A name may be a slice of a much longer packet.
-            self.watched = Some(name.components().collect());
+            self.watched = Some(name.into());
             (self.sends, self.others) = (1, 0);
         } else {
             self.others += 1;
@@ -64,6 +62,7 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recoup_packet::name::Name;
 
     const LONG: usize = 8_200;
 
@@ -74,7 +73,7 @@ mod tests {
     /// Whether the path counts as narrow after Data with these numbers and bytes.
     fn after(sent: impl IntoIterator<Item = (u32, usize)>) -> bool {
         let mut path = Path::default();
-        sent.into_iter().fold(false, |_, (number, bytes)| path.sends(&name(number), bytes))
+        sent.into_iter().fold(false, |_, (number, bytes)| path.sends(name(number).value(), bytes))
     }
 
     #[test]

@@ -41,6 +41,7 @@ impl Value {
     }
 
     /// Sets the time until which the driver is busy with a packet.
+    #[inline]
     pub(super) fn set_busy(&mut self, until: Instant) {
         self.ready_from = until;
     }

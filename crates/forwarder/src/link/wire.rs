@@ -96,7 +96,7 @@ impl Wire {
     #[inline]
     fn watch(&mut self, packet: &Packet) {
         if let (Some(path), Body::Data(data)) = (&mut self.path, &packet.body)
-            && path.sends(data.name(), packet.bytes())
+            && path.sends(data.name_value(), packet.bytes())
         {
             self.fragmenter.set_mtu(path.limit(self.fragmenter.mtu()));
         }

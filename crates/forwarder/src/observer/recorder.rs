@@ -61,6 +61,7 @@ impl Recorder {
         Self { records, next: first_id, ..Self::default() }
     }
 
+    #[inline]
     fn record(&self, event: NodeEvent, out: &mut VecDeque<Output>) {
         if self.records {
             out.push_back(Output::Event(event));
@@ -80,6 +81,7 @@ impl Recorder {
     }
 
     /// Whether tokens are followed.
+    #[inline]
     fn follows(&self, trace: &Trace) -> bool {
         self.next.is_some() || !trace.is_empty() || !self.delivered.is_empty()
     }
@@ -113,67 +115,8 @@ impl Recorder {
         }
     }
 
-    /// The tokens of one application that has an Interest of an entry and has not answered it.
-    fn unanswered(&mut self, id: PitId) -> Option<Trace> {
-        let mut of_entry = self.delivered.range((id, FaceId(0))..=(id, FaceId(u32::MAX)));
-        let key = *of_entry.next()?.0;
-        self.delivered.remove(&key)
-    }
-
-    fn forwarded(&self, id: PitId, face: FaceId) -> &[u64] {
-        self.pending.get(&(id, face)).map_or(&[], |pending| pending.forwarded.ids())
-    }
-}
-
-impl Observer for Recorder {
-    type Trace = Trace;
-
-    fn event(&mut self, event: NodeEvent, out: &mut VecDeque<Output>) {
-        self.record(event, out);
-    }
-
-    fn is_recording(&self) -> bool {
-        self.records
-    }
-
-    fn interest_sent(&mut self, app: AppId, packet: &mut Packet, out: &mut VecDeque<Output>) {
-        if let Some(id) = self.next {
-            self.next = Some(id + 1);
-            self.attach(&mut packet.hop, Trace::of(id));
-            let hash = packet.hop.name_hash;
-            self.record(NodeEvent::TraceBorn { id, app, hash }, out);
-        }
-    }
-
-    fn packet_dropped(&mut self, hop: &Hop, out: &mut VecDeque<Output>) {
-        self.dies(hop.trace(), out);
-    }
-
-    fn packet_resent(&mut self, packet: &Packet, out: &mut VecDeque<Output>) {
-        self.copied(packet.trace(), 1, out);
-    }
-
-    fn data_delivered(&mut self, app: AppId, hop: &Hop, out: &mut VecDeque<Output>) {
-        for id in hop.trace().ids() {
-            self.record(NodeEvent::TraceDelivered { id: *id, app }, out);
-        }
-    }
-
-    fn take(&mut self, hop: &mut Hop) -> Trace {
-        hop.extra.as_mut().map(|extra| extra.trace.take()).unwrap_or_default()
-    }
-
-    fn attach(&mut self, hop: &mut Hop, trace: Trace) {
-        if !trace.is_empty() {
-            hop.extra_mut().trace.merge(trace);
-        }
-    }
-
-    fn trace_dropped(&mut self, trace: Trace, out: &mut VecDeque<Output>) {
-        self.dies(&trace, out);
-    }
-
-    fn interest_pending(
+    /// Leaves tokens with a pending Interest that goes to `copies` faces.
+    fn leave(
         &mut self,
         id: PitId,
         ingress: FaceId,
@@ -181,9 +124,6 @@ impl Observer for Recorder {
         copies: usize,
         out: &mut VecDeque<Output>,
     ) {
-        if trace.is_empty() {
-            return;
-        }
         self.copied(trace, copies.saturating_sub(1), out);
         let mut pending = self.pending.remove(&(id, ingress)).unwrap_or_default();
         if copies > 0 {
@@ -194,42 +134,16 @@ impl Observer for Recorder {
         self.pending.insert((id, ingress), pending);
     }
 
-    fn interest_delivered(
-        &mut self,
-        id: PitId,
-        face: FaceId,
-        trace: Trace,
-        out: &mut VecDeque<Output>,
-    ) {
-        if trace.is_empty() {
-            return;
-        }
-        let mut all = self.answered(id, face);
-        self.join(&mut all, trace, out);
-        self.delivered.insert((id, face), all);
-    }
-
-    fn answered(&mut self, id: PitId, face: FaceId) -> Trace {
-        self.delivered.remove(&(id, face)).unwrap_or_default()
-    }
-
-    fn data_unsolicited(&mut self, trace: Trace, out: &mut VecDeque<Output>) {
-        self.late(&trace, out);
-    }
-
     /// Returns tokens that came by no downstream face, which go to all of them; those whose Interest had been
     /// answered before are superseded.
-    fn satisfied(
+    fn strays(
         &mut self,
         id: PitId,
         entry: &PitEntry,
-        came: &Hop,
+        brought: &Trace,
         out: &mut VecDeque<Output>,
     ) -> Trace {
-        let (brought, mut strays) = (came.trace(), Trace::new());
-        if !self.follows(brought) {
-            return strays;
-        }
+        let mut strays = Trace::new();
         let several = entry.outs().len() > 1;
         let faces = || entry.ins().iter().map(|record| record.face);
         let mut late = Trace::new();
@@ -258,6 +172,145 @@ impl Observer for Recorder {
         strays
     }
 
+    /// The tokens that Data takes along to a face.
+    fn tokens_for(
+        &mut self,
+        id: PitId,
+        face: FaceId,
+        came: &Hop,
+        strays: &Trace,
+        out: &mut VecDeque<Output>,
+    ) -> Trace {
+        let Pending { mut waiting, forwarded } =
+            self.pending.remove(&(id, face)).unwrap_or_default();
+        self.join(&mut waiting, common(came.trace(), &forwarded), out);
+        self.join(&mut waiting, strays.split(), out);
+        waiting
+    }
+
+    /// The tokens of one application that has an Interest of an entry and has not answered it.
+    fn unanswered(&mut self, id: PitId) -> Option<Trace> {
+        let mut of_entry = self.delivered.range((id, FaceId(0))..=(id, FaceId(u32::MAX)));
+        let key = *of_entry.next()?.0;
+        self.delivered.remove(&key)
+    }
+
+    fn forwarded(&self, id: PitId, face: FaceId) -> &[u64] {
+        self.pending.get(&(id, face)).map_or(&[], |pending| pending.forwarded.ids())
+    }
+}
+
+impl Observer for Recorder {
+    type Trace = Trace;
+
+    #[inline]
+    fn event(&mut self, event: NodeEvent, out: &mut VecDeque<Output>) {
+        self.record(event, out);
+    }
+
+    #[inline]
+    fn is_recording(&self) -> bool {
+        self.records
+    }
+
+    fn interest_sent(&mut self, app: AppId, packet: &mut Packet, out: &mut VecDeque<Output>) {
+        if let Some(id) = self.next {
+            self.next = Some(id + 1);
+            self.attach(&mut packet.hop, Trace::of(id));
+            let hash = packet.hop.name_hash;
+            self.record(NodeEvent::TraceBorn { id, app, hash }, out);
+        }
+    }
+
+    #[inline]
+    fn packet_dropped(&mut self, hop: &Hop, out: &mut VecDeque<Output>) {
+        self.dies(hop.trace(), out);
+    }
+
+    fn packet_resent(&mut self, packet: &Packet, out: &mut VecDeque<Output>) {
+        self.copied(packet.trace(), 1, out);
+    }
+
+    #[inline]
+    fn data_delivered(&mut self, app: AppId, hop: &Hop, out: &mut VecDeque<Output>) {
+        for id in hop.trace().ids() {
+            self.record(NodeEvent::TraceDelivered { id: *id, app }, out);
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, hop: &mut Hop) -> Trace {
+        hop.extra.as_mut().map(|extra| extra.trace.take()).unwrap_or_default()
+    }
+
+    #[inline]
+    fn attach(&mut self, hop: &mut Hop, trace: Trace) {
+        if !trace.is_empty() {
+            hop.extra_mut().trace.merge(trace);
+        }
+    }
+
+    #[inline]
+    fn trace_dropped(&mut self, trace: Trace, out: &mut VecDeque<Output>) {
+        self.dies(&trace, out);
+    }
+
+    #[inline]
+    fn interest_pending(
+        &mut self,
+        id: PitId,
+        ingress: FaceId,
+        trace: &Trace,
+        copies: usize,
+        out: &mut VecDeque<Output>,
+    ) {
+        if !trace.is_empty() {
+            self.leave(id, ingress, trace, copies, out);
+        }
+    }
+
+    #[inline]
+    fn interest_delivered(
+        &mut self,
+        id: PitId,
+        face: FaceId,
+        trace: Trace,
+        out: &mut VecDeque<Output>,
+    ) {
+        if !trace.is_empty() {
+            let mut all = self.answered(id, face);
+            self.join(&mut all, trace, out);
+            self.delivered.insert((id, face), all);
+        }
+    }
+
+    #[inline]
+    fn answered(&mut self, id: PitId, face: FaceId) -> Trace {
+        match self.delivered.is_empty() {
+            true => Trace::new(),
+            false => self.delivered.remove(&(id, face)).unwrap_or_default(),
+        }
+    }
+
+    fn data_unsolicited(&mut self, trace: Trace, out: &mut VecDeque<Output>) {
+        self.late(&trace, out);
+    }
+
+    #[inline]
+    fn satisfied(
+        &mut self,
+        id: PitId,
+        entry: &PitEntry,
+        came: &Hop,
+        out: &mut VecDeque<Output>,
+    ) -> Trace {
+        match self.follows(came.trace()) {
+            true => self.strays(id, entry, came.trace(), out),
+            false => Trace::new(),
+        }
+    }
+
+    #[inline]
     fn data_for(
         &mut self,
         id: PitId,
@@ -267,14 +320,10 @@ impl Observer for Recorder {
         out: &mut VecDeque<Output>,
     ) -> Trace {
         // Without ids there is nothing to follow.
-        if self.pending.is_empty() && strays.is_empty() {
-            return Trace::new();
+        match self.pending.is_empty() && strays.is_empty() {
+            true => Trace::new(),
+            false => self.tokens_for(id, face, came, strays, out),
         }
-        let Pending { mut waiting, forwarded } =
-            self.pending.remove(&(id, face)).unwrap_or_default();
-        self.join(&mut waiting, common(came.trace(), &forwarded), out);
-        self.join(&mut waiting, strays.split(), out);
-        waiting
     }
 
     fn waiting_ended(&mut self, id: PitId, face: FaceId, out: &mut VecDeque<Output>) {

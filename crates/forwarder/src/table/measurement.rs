@@ -2,6 +2,7 @@
 //!
 //! Gains and formulas are those of the strategies. The table limits their number, and removes those not used for a
 //! while (5 min, as NFD's ASF strategy).
+use super::pit::is_equal;
 use super::recency::Recency;
 use super::slab::Slab;
 use crate::face::FaceId;
@@ -159,6 +160,8 @@ pub struct Measurements {
     slots: Slab<Measured>,
     index: HashTable<u32>,
     recency: Recency,
+    /// The slot used last: Interests of one prefix often arrive in succession.
+    recent: u32,
 }
 
 impl Measurements {
@@ -166,7 +169,7 @@ impl Measurements {
     #[must_use]
     pub fn new(hasher: NameHasher, options: MeasurementOptions) -> Self {
         let (slots, recency) = (Slab::default(), Recency::default());
-        Self { hasher, options, slots, index: HashTable::new(), recency }
+        Self { hasher, options, slots, index: HashTable::new(), recency, recent: u32::MAX }
     }
 
     /// Measurements of `face` toward `prefix`, mutable.
@@ -228,16 +231,20 @@ impl Measurements {
     /// Measurements of `prefix`, used `now`.
     pub fn of(&mut self, now: Instant, prefix: &Name) -> &mut Measured {
         self.forget(now);
-        let hash = self.hasher.hash(prefix.value());
-        let slot = match self.find(prefix, hash) {
-            Some(slot) => {
-                self.recency.touch(slot);
-                slot
-            }
-            None => self.insert(prefix, hash, now),
-        };
-        let fresh = || Measured::new(prefix, hash, now);
-        let measured = self.slots.get_or_insert_with(slot, fresh);
+        let is_recent = |it: &Measured| is_equal(it.prefix.value(), prefix.value());
+        if !self.slots.get(self.recent).is_some_and(is_recent) {
+            let hash = self.hasher.hash(prefix.value());
+            self.recent = match self.find(prefix, hash) {
+                Some(slot) => {
+                    self.recency.touch(slot);
+                    slot
+                }
+                None => self.insert(prefix, hash, now),
+            };
+        }
+        let Self { hasher, slots, recent, .. } = self;
+        let fresh = || Measured::new(prefix, hasher.hash(prefix.value()), now);
+        let measured = slots.get_or_insert_with(*recent, fresh);
         measured.used = now;
         measured
     }

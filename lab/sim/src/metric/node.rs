@@ -44,6 +44,16 @@ impl Nodes {
         Self { nodes, pits: each.then(|| Pits::new(places)) }
     }
 
+    /// Takes in an event of a node; `false` if that takes more than counting.
+    #[inline]
+    pub(super) fn count(&mut self, node: NodeId, event: NodeEvent) -> bool {
+        match self.nodes.get_mut(node.0 as usize) {
+            Some(counts) if self.pits.is_none() => counts.on_event(event),
+            _ => return false,
+        }
+        true
+    }
+
     /// Takes in an observation.
     pub(super) fn on(&mut self, now: Instant, places: &Places, observation: &Observation<'_>) {
         let changed = self.pits.as_mut().and_then(|pits| pits.on(places, observation));
@@ -117,6 +127,7 @@ impl Nodes {
 }
 
 impl Counts {
+    #[inline]
     fn on_event(&mut self, event: NodeEvent) {
         match event {
             NodeEvent::CsHit { .. } => self.hits += 1,

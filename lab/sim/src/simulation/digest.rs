@@ -46,6 +46,7 @@ impl Digest {
         self.observations
     }
 
+    #[inline]
     fn word(&mut self, word: u64) {
         let product = u128::from(self.state ^ word) * 0xa076_1d64_78bd_642f;
         self.state = (product as u64).rotate_left(29) ^ (product >> 64) as u64;
@@ -132,7 +133,21 @@ impl Observer for Digest {
         }
         self.observations += 1;
         self.word(now.as_nanos());
+        // The most frequent ones: without the rest of the function around them they need no stack.
+        if let Observation::Node { node, event } = observation {
+            self.word(3 | u64::from(node.0) << 8);
+            event.hash(self);
+        } else {
+            self.other(observation);
+        }
+    }
+}
+
+impl Digest {
+    #[inline(never)]
+    fn other(&mut self, observation: &Observation<'_>) {
         match *observation {
+            Observation::Node { .. } => {}
             Observation::Started { application, .. } => {
                 self.word(1 | u64::from(application.0) << 8)
             }
@@ -140,10 +155,6 @@ impl Observer for Digest {
                 self.word(2 | u64::from(application.0) << 8);
                 std::mem::discriminant(report).hash(self);
                 self.report(report);
-            }
-            Observation::Node { node, event } => {
-                self.word(3 | u64::from(node.0) << 8);
-                event.hash(self);
             }
             Observation::Sent { link, direction, packet } => {
                 self.place(4, link.0, direction);

@@ -188,7 +188,7 @@ impl PitEntry {
     #[must_use]
     #[inline]
     pub fn interest(&self) -> &Arc<Interest> {
-        self.interest.as_ref().unwrap_or(&VACANT)
+        self.interest.as_ref().unwrap_or_else(|| &VACANT)
     }
 
     /// Hash of its name.
