@@ -17,12 +17,8 @@ const INTEREST: u8 = typ::INTEREST as u8;
 /// First byte of a Data packet.
 const DATA: u8 = typ::DATA as u8;
 
-/// Bytes of one allocation for outgoing Interests.
+/// Bytes of one allocation for outgoing Interests, and of one for packets that are held for retransmission.
 const LEAVING_BYTES: usize = 4096;
-
-/// Bytes of one allocation for packets that are held for retransmission. A dozen long ones share it, and are released
-/// nearly together.
-const HELD_BYTES: usize = 16_384;
 
 /// Bytes of one allocation for received packets, small so that one kept for long keeps few others alive.
 const KEPT_BYTES: usize = 1024;
@@ -251,9 +247,9 @@ fn copy(free: &mut BytesMut, bytes: &[u8]) -> Bytes {
     place.freeze()
 }
 
-/// A copy of some bytes, in an allocation that consecutive packets share: the last of them keeps it alive.
+/// A copy of some bytes, in an allocation that consecutive packets share: a small one, since the last of them keeps it alive.
 fn hold(copies: &mut BytesMut, bytes: &[u8]) -> Bytes {
-    reserve(copies, bytes.len(), HELD_BYTES);
+    reserve(copies, bytes.len(), LEAVING_BYTES);
     copies.extend_from_slice(bytes);
     copies.split().freeze()
 }
