@@ -115,7 +115,7 @@ pub fn json(document: &impl Serialize, stream: Stream) -> Result<(), Failure> {
     }
 }
 
-/// Parts of a JSON document on their way out, as [`terminal::escaped_json`] has them.
+/// Writes parts of a JSON document as [`terminal::escaped_json`] has them.
 struct Escaped<W>(W);
 
 impl<W: Write> Write for Escaped<W> {

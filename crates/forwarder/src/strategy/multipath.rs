@@ -31,7 +31,7 @@ pub enum Split {
     Turns,
     /// In inverse proportion to the cost of the next hop; a cost of 0 counts as 1.
     Cost,
-    /// So that queueing delays are equal.
+    /// Until queueing delays are equal.
     Delay,
 }
 
@@ -59,14 +59,14 @@ struct Share {
     /// Pending Interests.
     pending: u32,
     /// Time of the last Data.
-    heard: Option<Instant>,
+    answered: Option<Instant>,
     silent: bool,
 }
 
 impl Share {
     fn new(face: FaceId, pass: u64) -> Self {
         let (weight, base, queue) = (1.0, None, 0.0);
-        Self { face, pass, weight, base, queue, pending: 0, heard: None, silent: false }
+        Self { face, pass, weight, base, queue, pending: 0, answered: None, silent: false }
     }
 }
 
@@ -136,7 +136,7 @@ impl Multipath {
     /// The face did not answer an Interest.
     fn missed(&mut self, record: &OutRecord) {
         let share = self.share_mut(record.face);
-        share.silent |= share.heard.is_none_or(|heard| heard < record.sent);
+        share.silent |= share.answered.is_none_or(|answered| answered < record.sent);
     }
 
     /// An entry ends, with Data of `upstream` if there is one.
@@ -145,7 +145,7 @@ impl Multipath {
             let share = self.share_mut(record.face);
             share.pending = share.pending.saturating_sub(1);
             if upstream == Some(record.face) {
-                (share.heard, share.silent) = (Some(now), false);
+                (share.answered, share.silent) = (Some(now), false);
                 // After a retransmission the answered transmission is unknown (Karn).
                 if record.transmissions == 1 {
                     self.weigh(record.face, now.since(record.sent).as_secs_f64());

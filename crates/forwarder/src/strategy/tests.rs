@@ -434,7 +434,7 @@ fn silent_face_gets_one_interest_at_a_time() {
         assert_eq!(sent(&stage.interest(0, uri, 1, nth as u32)), [nth as u32 + 2]);
     }
     stage.data(10, "/b", 3);
-    // Face 2 has not answered, and the consumer asks again.
+    // Face 2 has not answered, and the consumer retransmits.
     assert_eq!(sent(&stage.interest(20, "/a", 1, 9)), [3]);
     stage.data(30, "/a", 3);
     let of_2 = |stage: &mut Stage, from: u32| {

@@ -113,8 +113,8 @@ const FIGURES: &[&str] = &[
 /// The experiment without caches, which has Predictive, too.
 const CACHES: &str = "open-caches";
 
-/// Timers looked at every 50 ms (`Consumer::CheckRetxTimeout`), a backoff that all requests share, a window that grows by one
-/// with each Data, and a lifetime of 2 s.
+/// ndnSIM looks at timers every 50 ms (`Consumer::CheckRetxTimeout`). All requests share a backoff. The window grows by one
+/// with each Data, and Interests live for 2 s.
 const CONSUMER_WHOLE: &str = r#""applications.c.rto-scan" = "50 ms"
 "applications.c.rto.global-backoff" = true
 "applications.c.arrival" = "window(congestion=nikzad2022(ndnsim=true))"
