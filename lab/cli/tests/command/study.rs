@@ -124,7 +124,7 @@ fn every_study_runs_at_smoke_scale() {
         ("udugama2013", 31, ["time", "window-cubic", "compound", "caching-smart", "single-floor"]),
         ("vonrotz2015", 57, ["time-1", "interests-3", "trace-2-wma", "variants", "open"]),
         ("carofiglio2016", 30, ["5a", "7c", "9b", "residual", "open-mobile"]),
-        ("nikzad2022", 41, ["floor-b", "rtt-100", "estimators-b", "frontier", "open-loss"]),
+        ("nikzad2022", 41, ["floor-b", "rtt-100", "estimators-b", "frontier", "open-map"]),
     ] {
         let place = Place::new();
         let words = format!("study check {key} --scale smoke --json");
