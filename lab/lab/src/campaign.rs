@@ -329,11 +329,8 @@ impl Campaign {
     fn missing_places(&self, is_there: &dyn Fn(u64, u64) -> bool) -> Vec<bool> {
         let (keys, mut sorted) = (self.points.keys(), self.points.keys().to_vec());
         sorted.sort_unstable();
-        let mut missing = vec![false; keys.len() * self.seeds.len()];
-        for (number, seed) in self.seeds.iter().enumerate() {
-            if self.seeds[..number].contains(seed) {
-                continue;
-            }
+        let (mut missing, mut seen) = (vec![false; keys.len() * self.seeds.len()], HashSet::new());
+        for (number, seed) in self.seeds.iter().enumerate().filter(|(_, it)| seen.insert(**it)) {
             // Two points of a sweep may be the same scenario.
             let mut taken = vec![false; keys.len()];
             let places = (number * keys.len()..).zip(keys);
