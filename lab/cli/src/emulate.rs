@@ -22,18 +22,10 @@ use recoup_lab::executor::Threads;
 use recoup_lab::simulate::Simulations;
 use recoup_lab::source::{Given, Source};
 use recoup_lab::table::Format;
-use recoup_studies::compare::{Quantity, Terms, compare};
+use recoup_studies::compare::{Terms, compare};
 use recoup_studies::result::{Results, rows};
 use std::path::PathBuf;
 use table::Table;
-
-const QUANTITIES: &[Quantity] = &[
-    Quantity { metric: "goodput_bps", label: "goodput", unit: "Mbit/s", factor: 1e-6 },
-    Quantity { metric: "completed", label: "complete runs", unit: "%", factor: 100.0 },
-    Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 },
-    Quantity { metric: "loss_event_percent", label: "loss events", unit: "%", factor: 1.0 },
-    Quantity { metric: "retransmissions", label: "sent again", unit: "", factor: 1.0 },
-];
 
 /// Default of the tolerated difference of mean goodputs.
 const WITHIN_PERCENT: f64 = 5.0;
@@ -53,7 +45,7 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let real = work.results(name, "sockets", &processes()?, Threads(1))?;
     let simulated = work.results(name, "simulated", &Simulations, Threads::default())?;
     let within = args.within.unwrap_or(WITHIN_PERCENT) / 100.0;
-    let terms = Terms { quantities: QUANTITIES, within, ..Terms::default() };
+    let terms = Terms { within, ..Terms::read(include_str!("emulate/terms.toml")) };
     let comparison = compare(&[name], &terms, &simulated, &real);
     let table = Table { title: name, comparison: &comparison };
     if args.json {

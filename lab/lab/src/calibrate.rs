@@ -10,53 +10,58 @@ use crate::folder::ResultFolder;
 use crate::journal::{Row, Rows};
 use crate::scenario::Point;
 use crate::{Error, digest};
+use serde::Deserialize;
 use std::collections::HashMap;
 
 /// A value that a metric should have.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Target {
     /// Name for the reader.
-    pub name: &'static str,
+    pub name: String,
     /// The value of a candidate that is compared.
     pub measure: Measure,
     /// The wanted value.
     pub wanted: f64,
     /// Unit of the values; empty if they have none.
-    pub unit: &'static str,
+    #[serde(default)]
+    pub unit: String,
     /// How far is one unit of distance.
     pub deviation: Deviation,
 }
 
 /// A value of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Measure {
     /// The mean of a metric at one value of the inner axis; over all runs if there is none.
     Mean {
         /// The metric.
-        metric: &'static str,
+        metric: String,
         /// The value of the inner axis.
-        at: Option<&'static str>,
+        at: Option<String>,
     },
     /// The sum of the means of metrics at one value of the inner axis, each times a factor.
     Sum {
         /// Factors and metrics.
-        parts: &'static [(f64, &'static str)],
+        parts: Vec<(f64, String)>,
         /// The value of the inner axis.
-        at: &'static str,
+        at: String,
     },
     /// The mean of a metric at one value of the inner axis over its mean at another.
     Ratio {
         /// The metric.
-        metric: &'static str,
+        metric: String,
         /// The value above.
-        above: &'static str,
+        above: String,
         /// The value below.
-        below: &'static str,
+        below: String,
     },
 }
 
 /// Measure of a deviation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Deviation {
     /// The logarithm of found over wanted, in units of this share.
     Relative(f64),
@@ -91,12 +96,18 @@ pub fn distance(targets: &[Target], found: &[Option<f64>]) -> f64 {
 }
 
 /// A round of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Round {
     /// Each candidate has the seeds from 1 to this.
     pub seeds: u64,
-    /// Most candidates of the round: the nearest of the round before.
+    /// Most candidates of the round: the nearest of the round before. The first round has all.
+    #[serde(default = "all")]
     pub candidates: usize,
+}
+
+const fn all() -> usize {
+    usize::MAX
 }
 
 /// A search: its targets, its rounds, and its inner axis.
@@ -197,7 +208,7 @@ fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Result<
     let score = |(number, candidate): (usize, Candidate)| {
         let runs = candidate.stages.iter().map(|it| Ok((it, campaign.rows(folder, it)?)));
         let runs = runs.collect::<Result<Vec<_>, Error>>()?;
-        let mean_at = |metric, value: Option<&str>| {
+        let mean_at = |metric: &str, value: Option<&str>| {
             let is_meant = |(stage, _): &&(&Stage, Vec<Row>)| {
                 let own = |(axis, own): &(String, String)| {
                     Some(axis.as_str()) == plan.inner && Some(own.as_str()) == value
@@ -207,12 +218,11 @@ fn scores(campaign: &Campaign, folder: &ResultFolder, plan: Plan<'_>) -> Result<
             let rows: Vec<_> = runs.iter().filter(is_meant).flat_map(|(_, rows)| rows).collect();
             mean(&rows, metric)
         };
-        let measured = |target: &Target| match target.measure {
-            Measure::Mean { metric, at } => mean_at(metric, at),
+        let measured = |target: &Target| match &target.measure {
+            Measure::Mean { metric, at } => mean_at(metric, at.as_deref()),
             Measure::Sum { parts, at } => {
-                let part = |(factor, metric): &(f64, &'static str)| {
-                    Some(factor * mean_at(metric, Some(at))?)
-                };
+                let part =
+                    |(factor, metric): &(f64, String)| Some(factor * mean_at(metric, Some(at))?);
                 parts.iter().map(part).sum()
             }
             Measure::Ratio { metric, above, below } => {
@@ -279,8 +289,8 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
 
     fn target(wanted: f64) -> Target {
         let deviation = Deviation::Relative(0.01);
-        let measure = Measure::Mean { metric: "c1.time_s", at: None };
-        Target { name: "time", measure, wanted, unit: "s", deviation }
+        let measure = Measure::Mean { metric: "c1.time_s".into(), at: None };
+        Target { name: "time".into(), measure, wanted, unit: "s".into(), deviation }
     }
 
     struct Unwatched;
@@ -345,13 +355,14 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         let path = tempfile::tempdir().unwrap();
         let mut folder = campaign.folder(path.path(), false, Format::Csv).unwrap();
         let execution = Execution { executor: &Threads(1), is_cancelled: &|| false };
-        let ratio = |above, below, wanted| {
-            let measure = Measure::Ratio { metric: "c1.segments", above, below };
-            Target { name: "segments", measure, ..target(wanted) }
+        let metric = || "c1.segments".to_owned();
+        let ratio = |above: &str, below: &str, wanted| {
+            let (above, below) = (above.to_owned(), below.to_owned());
+            Target { measure: Measure::Ratio { metric: metric(), above, below }, ..target(wanted) }
         };
-        let segments = |at, deviation| {
-            let measure = Measure::Mean { metric: "c1.segments", at };
-            Target { name: "segments", measure, deviation, ..target(14.0) }
+        let segments = |at: Option<&str>, deviation| {
+            let measure = Measure::Mean { metric: metric(), at: at.map(str::to_owned) };
+            Target { measure, deviation, ..target(14.0) }
         };
         let targets = [
             ratio("200 kB", "20 kB", 10.0),
@@ -360,8 +371,8 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
             segments(None, Deviation::Relative(0.01)),
             Target {
                 measure: Measure::Sum {
-                    parts: &[(1.0, "c1.segments"), (4.0, "c1.segments")],
-                    at: "200 kB",
+                    parts: vec![(1.0, metric()), (4.0, metric())],
+                    at: "200 kB".into(),
                 },
                 ..segments(None, Deviation::Relative(0.01))
             },
@@ -397,7 +408,7 @@ link.delay = ["5 ms", "20 ms", "40 ms", "80 ms"]
         let zero = Deviation::Absolute(2.0);
         let none = Target {
             wanted: 0.0,
-            measure: Measure::Mean { metric: "c1.lost", at: None },
+            measure: Measure::Mean { metric: "c1.lost".into(), at: None },
             deviation: zero,
             ..target(1.0)
         };

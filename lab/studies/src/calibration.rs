@@ -12,22 +12,25 @@ use std::fmt::Write as _;
 /// Candidates of the last round that the page lists.
 const LISTED: usize = 12;
 
-/// The search of a study.
-#[derive(Debug)]
+/// The search of a study, as its `targets.toml` describes it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// The scenario; the points of its sweep are the candidates.
+    #[serde(skip)]
     pub scenario: String,
     /// The axis whose values belong to each candidate.
-    pub inner: Option<&'static str>,
+    pub inner: Option<String>,
     /// The values that the paper has, none of them from a gating claim.
     pub targets: Vec<Target>,
     /// The rounds of the search.
-    pub rounds: &'static [Round],
+    pub rounds: Vec<Round>,
     /// Searched and fixed parameters, in a paragraph.
-    pub about: &'static str,
+    pub about: String,
     /// The axes that the figure of the landscape is drawn over: places, and lines.
-    pub drawn: (&'static str, &'static str),
+    pub drawn: (String, String),
     /// The text of the frozen choice, once there is one.
+    #[serde(skip)]
     pub frozen: Option<&'static str>,
 }
 
@@ -48,6 +51,15 @@ pub struct Frozen {
 }
 
 impl Calibration {
+    /// The search that a text describes, among the points of a scenario, with its choice.
+    ///
+    /// # Panics
+    /// If the text is wrong, which the tests of each study exclude.
+    pub(crate) fn read(text: &str, scenario: String, frozen: &'static str) -> Self {
+        let search: Self = toml::from_str(text).unwrap_or_else(|problem| panic!("{problem}"));
+        Self { scenario, frozen: Some(frozen), ..search }
+    }
+
     /// The scenario with its candidates.
     ///
     /// # Errors
@@ -59,7 +71,8 @@ impl Calibration {
 
     /// Targets, rounds and inner axis.
     pub fn plan(&self) -> Plan<'_> {
-        Plan { targets: &self.targets, rounds: self.rounds, inner: self.inner }
+        let Self { targets, rounds, inner, .. } = self;
+        Plan { targets, rounds, inner: inner.as_deref() }
     }
 
     /// Digest of the scenario with its sweep.
@@ -100,7 +113,7 @@ impl Calibration {
         text += &self.choice(landscape);
         text += &self.distance_text();
         text += &self.space_text(landscape);
-        text += &rounds(landscape, self.rounds);
+        text += &rounds(landscape, &self.rounds);
         text += &self.nearest(landscape);
         text += &self.neighbours(landscape);
         let _ = write!(
@@ -187,7 +200,8 @@ impl Calibration {
         for score in scores {
             if text.is_empty() {
                 let axes = score.values.iter().map(|(axis, _)| axis.as_str());
-                let heads: Vec<_> = axes.chain(self.targets.iter().map(|it| it.name)).collect();
+                let heads: Vec<_> =
+                    axes.chain(self.targets.iter().map(|it| it.name.as_str())).collect();
                 let rule = "---|".repeat(heads.len());
                 let _ = writeln!(text, "| {} | distance |\n|{rule}---:|", heads.join(" | "));
             }
@@ -200,10 +214,10 @@ impl Calibration {
 
     /// The landscape: the least distance over all axes but two.
     pub fn figure(&self, landscape: &Landscape) -> Figure {
-        let (along, lines) = self.drawn;
+        let (along, lines) = &self.drawn;
         let first = landscape.rounds.first().map_or(&[][..], Vec::as_slice);
         let axes = axes(landscape);
-        let values = |name| {
+        let values = |name: &str| {
             let found = axes.iter().find(|(axis, _)| *axis == name);
             found.map(|(_, values)| values.clone()).unwrap_or_default()
         };
@@ -296,6 +310,7 @@ fn far(distance: f64) -> String {
 mod tests {
     use super::*;
     use crate::claim::Claim;
+    use crate::study::Scale;
     use recoup_lab::calibrate::{Measure, outer};
     use recoup_lab::campaign::Stage;
 
@@ -304,7 +319,7 @@ mod tests {
         pub(crate) fn chosen(&self) -> Vec<Stage> {
             let frozen = self.frozen().unwrap().expect("a choice");
             let is_chosen = |stage: &Stage| {
-                let values = outer(&stage.point, self.inner);
+                let values = outer(&stage.point, self.inner.as_deref());
                 values.iter().all(|(axis, value)| frozen.chosen.get(axis) == Some(value))
             };
             let campaign = self.campaign().unwrap_or_else(|error| panic!("{error}"));
@@ -322,6 +337,46 @@ mod tests {
         }
     }
 
+    /// The experiment and the point of a study that the frozen choice is compared with, at a value of the inner axis.
+    fn base(study: &str, inner: &str) -> Option<(&'static str, String)> {
+        Some(match (study, inner) {
+            ("udugama2013", "two") => ("fairness", "fairness=off, load=0 %".to_owned()),
+            ("udugama2013", _) => return None,
+            ("nikzad2022", s) => ("floor", format!("timer=Steady, k = 4, 100 ms, s={s}")),
+            ("vonrotz2015", "TCP RTO, scenario 3") => {
+                ("side", "timer=TCP RTO, hops=5, setup=assumed".to_owned())
+            }
+            ("vonrotz2015", timer) => {
+                ("one-trace", format!("timer={timer}, hops=3, setup=assumed"))
+            }
+            (_, run) => {
+                let (way, timer) = run.trim_end_matches(" ms").split_once(", ")?;
+                ("timer", format!("recovery={way}, timer={timer}, wires=300"))
+            }
+        })
+    }
+
+    #[test]
+    fn base_network_is_the_frozen_choice() {
+        let mut compared = 0;
+        for study in crate::all() {
+            let Some(calibration) = study.calibration() else { continue };
+            let experiments = study.experiments(Scale::Check);
+            for stage in calibration.chosen() {
+                let values = &stage.point.values;
+                let inner =
+                    values.iter().find(|(axis, _)| Some(axis) == calibration.inner.as_ref());
+                let Some((name, label)) = base(study.key(), &inner.unwrap().1) else { continue };
+                let experiment = experiments.iter().find(|it| it.name == name).unwrap();
+                let base = experiment.network(&label);
+                let chosen = stage.scenario().unwrap().network(1).unwrap();
+                assert_eq!(format!("{base:#?}"), format!("{chosen:#?}"), "{name}: {label}");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 1 + 2 + 7 + 6);
+    }
+
     #[test]
     fn gating_claims_are_no_targets() {
         for study in crate::all() {
@@ -336,6 +391,16 @@ mod tests {
                 claim.is_some_and(Claim::used_for_inference)
             };
             assert!(calibration.targets.iter().any(is_used), "{}", study.key());
+            let chosen = calibration.chosen();
+            let is_value = |value: &String| {
+                chosen.iter().any(|stage| stage.point.values.iter().any(|(_, it)| it == value))
+            };
+            let named = calibration.targets.iter().flat_map(|target| match &target.measure {
+                Measure::Mean { at, .. } => at.iter().collect(),
+                Measure::Sum { at, .. } => vec![at],
+                Measure::Ratio { above, below, .. } => vec![above, below],
+            });
+            named.for_each(|value| assert!(is_value(value), "{}: no {value}", study.key()));
         }
     }
 
@@ -355,17 +420,18 @@ mod tests {
         ];
         let landscape = Landscape { rounds: vec![first, vec![best]], digest: "d".into() };
         let deviation = Deviation::Relative(0.02);
-        let measure = Measure::Mean { metric: "m", at: None };
-        let target = Target { name: "X-1", measure, wanted: 10.0, unit: "s", deviation };
+        let measure = Measure::Mean { metric: "m".into(), at: None };
+        let (name, unit) = ("X-1".to_owned(), "s".to_owned());
+        let target = Target { name, measure, wanted: 10.0, unit, deviation };
         let deviation = Deviation::AtLeast(0.01);
-        let least = Target { name: "X-2", wanted: 20.0, deviation, ..target.clone() };
+        let least = Target { name: "X-2".into(), wanted: 20.0, deviation, ..target.clone() };
         let calibration = Calibration {
             scenario: String::new(),
             inner: None,
             targets: vec![target, least],
-            rounds: &[Round { seeds: 1, candidates: 4 }, Round { seeds: 20, candidates: 1 }],
-            about: "About.",
-            drawn: ("delay", "rate"),
+            rounds: vec![Round { seeds: 1, candidates: 4 }, Round { seeds: 20, candidates: 1 }],
+            about: "About.".into(),
+            drawn: ("delay".into(), "rate".into()),
             frozen: None,
         };
         let page = calibration.page("study", &landscape);

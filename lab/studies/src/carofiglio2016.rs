@@ -24,6 +24,7 @@ pub static CAROFIGLIO2016: Study = Study {
     source: "G. Carofiglio, L. Muscariello, M. Papalini, N. Rozhnova and X. Zeng, in-network loss detection and recovery in ICN, \
          ACM ICN 2016, ndnSIM",
     claims: include_str!("carofiglio2016/claims.toml"),
+    serves: include_str!("carofiglio2016/serves.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: Some(calibrate::calibration),

@@ -7,19 +7,27 @@ use crate::result::Results;
 use crate::rule::estimate;
 use crate::study::Experiment;
 use recoup_sim::statistic::Estimate;
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A compared quantity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Quantity {
     /// The metric without its place, for example `time_s`.
-    pub metric: &'static str,
+    pub metric: String,
     /// Label in tables.
-    pub label: &'static str,
+    pub label: String,
     /// The unit in which it is shown.
-    pub unit: &'static str,
+    #[serde(default)]
+    pub unit: String,
     /// Number of these units in the metric's own unit.
+    #[serde(default = "one")]
     pub factor: f64,
+}
+
+const fn one() -> f64 {
+    1.0
 }
 
 /// The part of a study that runs both in simulation and on processes.
@@ -33,20 +41,41 @@ pub struct Sockets {
     pub terms: Terms,
 }
 
+impl Sockets {
+    /// Experiments of processes that are simulated as they are, with the terms of a `terms.toml`.
+    pub(crate) fn both(experiments: Vec<Experiment>, terms: &str) -> Self {
+        Self { simulated: experiments.clone(), experiments, terms: Terms::read(terms) }
+    }
+}
+
 /// Terms of a comparison: its quantities, and the tolerated difference.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Terms {
     /// The quantities; the first of them decides whether simulation and processes agree.
-    pub quantities: &'static [Quantity],
+    pub quantities: Vec<Quantity>,
     /// Axis and value of the points that have to agree. At other points, random variation is too large. If the list is
     /// empty, all points have to agree.
-    pub decisive: &'static [(&'static str, &'static str)],
+    #[serde(default)]
+    pub decisive: Vec<(String, String)>,
     /// Largest part by which the means may differ there.
     pub within: f64,
     /// The paper's values of the first quantity.
+    #[serde(skip)]
     pub reported: Vec<Reported>,
     /// Contests within each kind of run.
-    pub contests: &'static [Contest],
+    #[serde(default)]
+    pub contests: Vec<Contest>,
+}
+
+impl Terms {
+    /// The terms that a text has.
+    ///
+    /// # Panics
+    /// If the text is wrong, which the tests of each study exclude.
+    pub fn read(text: &str) -> Self {
+        toml::from_str(text).unwrap_or_else(|problem| panic!("{problem}"))
+    }
 }
 
 /// A value that the paper reports for one place in one experiment.
@@ -103,7 +132,7 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The compared quantities.
-    pub quantities: &'static [Quantity],
+    pub quantities: Vec<Quantity>,
     /// Largest part by which the first quantity may differ.
     pub within: f64,
     /// The places.
@@ -145,7 +174,7 @@ pub fn compare(
             if !seen.insert(&row.point) {
                 continue;
             }
-            let first = terms.quantities.first().map_or("", |it| it.metric);
+            let first = terms.quantities.first().map_or("", |it| it.metric.as_str());
             let places =
                 row.metrics.keys().filter_map(|name| name.strip_suffix(first)?.strip_suffix('.'));
             for place in places {
@@ -154,7 +183,7 @@ pub fn compare(
         }
     }
     let duels = terms.contests.iter().flat_map(|contest| contest.duels(simulated, real));
-    let (quantities, within) = (terms.quantities, terms.within);
+    let (quantities, within) = (terms.quantities.clone(), terms.within);
     Comparison { quantities, within, lines, duels: duels.collect() }
 }
 
@@ -163,16 +192,18 @@ type Spot<'a> = (&'a str, &'a BTreeMap<String, String>, &'a str);
 
 fn line(terms: &Terms, spot: Spot<'_>, simulated: &Results, real: &Results) -> Line {
     let (experiment, point, place) = spot;
-    let is_at = |(axis, value): &(&str, &str)| point.get(*axis).is_some_and(|it| it == value);
+    let is_at = |axis: &str, value: &str| point.get(axis).is_some_and(|it| it == value);
     let cell = |quantity: &Quantity| {
         let of = |results| mean(results, spot, quantity);
         Cell { simulated: of(simulated), real: of(real) }
     };
     let cells: Vec<_> = terms.quantities.iter().map(cell).collect();
-    let is_decisive = terms.decisive.is_empty() || terms.decisive.iter().any(is_at);
+    let is_decisive =
+        terms.decisive.is_empty() || terms.decisive.iter().any(|(axis, value)| is_at(axis, value));
     let difference = cells.first().and_then(Cell::difference).filter(|_| is_decisive);
-    let is_here =
-        |it: &&Reported| it.experiment == experiment && it.place == place && is_at(&it.point);
+    let is_here = |it: &&Reported| {
+        it.experiment == experiment && it.place == place && is_at(it.point.0, it.point.1)
+    };
     Line {
         experiment: experiment.to_owned(),
         point: point.clone(),
@@ -206,14 +237,15 @@ mod tests {
     use super::*;
     use crate::result::Row;
 
-    const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "ms", factor: 1e3 };
-
     fn terms() -> Terms {
         let text = "1 s".to_owned();
         let reported = Reported { experiment: "line", point: ("design", "#0"), place: "c1", text };
-        let decisive = &[("design", "#0")];
-        let reported = vec![reported];
-        Terms { quantities: &[TIME], decisive, within: 0.05, reported, contests: &[] }
+        let terms = Terms::read(
+            r##"within = 0.05
+decisive = [["design", "#0"]]
+quantities = [{ metric = "time_s", label = "time", unit = "ms", factor = 1e3 }]"##,
+        );
+        Terms { reported: vec![reported], ..terms }
     }
 
     fn results(times: &[(&str, u64, f64)]) -> Results {
@@ -244,7 +276,7 @@ mod tests {
 
     #[test]
     fn no_decisive_point_means_no_disagreement() {
-        let terms = Terms { decisive: &[("design", "#7")], ..terms() };
+        let terms = Terms { decisive: vec![("design".into(), "#7".into())], ..terms() };
         let apart =
             compare(&["line"], &terms, &results(&[("#0", 1, 1.0)]), &results(&[("#0", 1, 9.0)]));
         assert_eq!((apart.agrees(), apart.lines[0].agrees), (Some(true), None));

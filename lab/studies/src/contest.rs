@@ -3,26 +3,29 @@ use crate::compare::{Cell, Quantity};
 use crate::result::{Results, Row};
 use crate::rule::{estimate, quotient};
 use recoup_sim::statistic::{Estimate, Seeded};
+use serde::Deserialize;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two values of an axis, wherever the rest of the point is the same.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Contest {
     /// The experiment.
-    pub experiment: &'static str,
+    pub experiment: String,
     /// The axis on which they differ.
-    pub axis: &'static str,
+    pub axis: String,
     /// The value that is to need less.
-    pub ours: &'static str,
+    pub ours: String,
     /// The value that it is compared with.
-    pub theirs: &'static str,
+    pub theirs: String,
     /// Place of the figures, such as `c1`.
-    pub place: &'static str,
+    pub place: String,
     /// The compared quantity.
     pub quantity: Quantity,
     /// Axis and value of the points at which `ours` has to need less, on processes.
-    pub expected: &'static [(&'static str, &'static str)],
+    #[serde(default)]
+    pub expected: Vec<(String, String)>,
 }
 
 /// A contest at one point, simulated and real.
@@ -61,27 +64,28 @@ impl Contest {
     /// Its duels, in the order in which the points of the real runs stand.
     pub(crate) fn duels(&self, simulated: &Results, real: &Results) -> Vec<Duel> {
         let mut seen = BTreeSet::new();
-        let rows = real.experiments.get(self.experiment).into_iter().flatten();
+        let rows = real.experiments.get(&self.experiment).into_iter().flatten();
         let points = rows.map(|row| self.rest(row)).filter(|point| seen.insert(point.clone()));
         points.map(|point| self.duel(point, simulated, real)).collect()
     }
 
     fn rest(&self, row: &Row) -> BTreeMap<String, String> {
-        let others = row.point.iter().filter(|(axis, _)| *axis != self.axis);
+        let others = row.point.iter().filter(|(axis, _)| **axis != self.axis);
         others.map(|(axis, value)| (axis.clone(), value.clone())).collect()
     }
 
     fn duel(&self, point: BTreeMap<String, String>, simulated: &Results, real: &Results) -> Duel {
         let [simulated, real] = [simulated, real].map(|results| {
             let [ours, theirs] =
-                [self.ours, self.theirs].map(|value| self.values(results, &point, value));
+                [&self.ours, &self.theirs].map(|value| self.values(results, &point, value));
             let ratio = estimate(&quotient(&ours, &theirs));
             (estimate(&ours), estimate(&theirs), ratio)
         });
         let cell = |simulated, real| Cell { simulated, real };
-        let is_at = |(axis, value): &(&str, &str)| point.get(*axis).is_some_and(|it| it == value);
+        let is_at =
+            |(axis, value): &(String, String)| point.get(axis).is_some_and(|it| it == value);
         Duel {
-            contest: *self,
+            contest: self.clone(),
             is_expected: self.expected.iter().any(is_at),
             ours: cell(simulated.0, real.0),
             theirs: cell(simulated.1, real.1),
@@ -97,9 +101,9 @@ impl Contest {
         value: &str,
     ) -> Vec<Seeded> {
         let rest = point.iter().map(|(axis, value)| (axis.as_str(), value.as_str()));
-        let choice: Vec<_> = rest.chain([(self.axis, value)]).collect();
+        let choice: Vec<_> = rest.chain([(self.axis.as_str(), value)]).collect();
         let metric = format!("{}.{}", self.place, self.quantity.metric);
-        let values = results.values(self.experiment, &choice, &metric);
+        let values = results.values(&self.experiment, &choice, &metric);
         values.into_iter().map(|(seed, it)| (seed, it * self.quantity.factor)).collect()
     }
 }
@@ -122,16 +126,19 @@ pub fn interval(ratio: Option<Estimate>) -> Option<[f64; 2]> {
 mod tests {
     use super::*;
 
-    const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
-    const CONTEST: Contest = Contest {
-        experiment: "repair",
-        axis: "recovery",
-        ours: "Smart",
-        theirs: "timers",
-        place: "c1",
-        quantity: TIME,
-        expected: &[("window", "NewReno")],
-    };
+    fn duels(simulated: &Results, real: &Results) -> Vec<Duel> {
+        let contest: Contest = toml::from_str(
+            r#"experiment = "repair"
+axis = "recovery"
+ours = "Smart"
+theirs = "timers"
+place = "c1"
+quantity = { metric = "time_s", label = "time", unit = "s" }
+expected = [["window", "NewReno"]]"#,
+        )
+        .unwrap();
+        contest.duels(simulated, real)
+    }
 
     /// Runs with two windows; timers take 10, 12 and 14 s, Smart so many times that.
     fn results(factor: f64) -> Results {
@@ -154,7 +161,7 @@ mod tests {
 
     #[test]
     fn quotients_are_of_runs_with_the_same_seed() {
-        let duels = CONTEST.duels(&results(0.75), &results(0.5));
+        let duels = duels(&results(0.75), &results(0.5));
         let [reno, cubic] = duels.as_slice() else { panic!("{duels:?}") };
         assert_eq!(reno.point, BTreeMap::from([("window".to_owned(), "NewReno".to_owned())]));
         let (real, simulated) = (reno.ratio.real.unwrap(), reno.ratio.simulated.unwrap());
@@ -168,10 +175,10 @@ mod tests {
 
     #[test]
     fn needing_more_fails_and_one_run_decides_nothing() {
-        assert_eq!(hold(&CONTEST.duels(&results(0.5), &results(1.5))), Some(false));
+        assert_eq!(hold(&duels(&results(0.5), &results(1.5))), Some(false));
         let mut few = results(0.5);
         few.experiments.get_mut("repair").unwrap().retain(|row| row.seed == 1);
-        let duels = CONTEST.duels(&results(0.5), &few);
+        let duels = duels(&results(0.5), &few);
         assert_eq!((duels[0].outcome(), hold(&duels)), (None, None));
         assert_eq!(interval(duels[0].ratio.real), None);
         assert_eq!(hold(&[]), Some(true));

@@ -215,7 +215,7 @@ impl Gathering<'_> {
     /// The experiments that the chosen figure needs; all if no figure is chosen.
     fn chosen(&self, mut experiments: Vec<Experiment>) -> Result<Vec<Experiment>, Error> {
         let Some(figure) = self.figure else { return Ok(experiments) };
-        let mut known: Vec<_> = experiments.iter().flat_map(|it| it.serves).copied().collect();
+        let mut known: Vec<_> = experiments.iter().flat_map(|it| it.serves.clone()).collect();
         known.sort_unstable();
         known.dedup();
         experiments.retain(|experiment| experiment.is_for(figure));
@@ -544,7 +544,8 @@ mod tests {
         let of = |seeds, curves: Option<u64>, wanted| {
             let curves = curves.map(|kept| (kept, &[] as &[&str]));
             let (scenario, files) = (String::new(), &[]);
-            let experiment = Experiment { name: "", serves: &[], scenario, files, seeds, curves };
+            let experiment =
+                Experiment { name: "", serves: Vec::new(), scenario, files, seeds, curves };
             let runs = Runs::of(&experiment, wanted);
             (runs.rows, runs.curves)
         };

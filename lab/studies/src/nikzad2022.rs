@@ -23,6 +23,7 @@ pub static NIKZAD2022: Study = Study {
          content-centric networking based on the Jacobson algorithm, Digital Communications and Networks 8(6), 2022, \
          ndnSIM",
     claims: include_str!("nikzad2022/claims.toml"),
+    serves: include_str!("nikzad2022/serves.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| matches!(scale, Scale::Verdict | Scale::Paper),
     calibration: Some(calibrate::calibration),

@@ -6,6 +6,7 @@ use crate::figure::Figure;
 use crate::result::Results;
 use crate::rule::{Finding, verdict};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A paper: its names, and the functions of its module.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Study {
     pub(crate) title: &'static str,
     pub(crate) source: &'static str,
     pub(crate) claims: &'static str,
+    /// Figures and claims by the experiment that they need.
+    pub(crate) serves: &'static str,
     pub(crate) experiments: fn(Scale) -> Vec<Experiment>,
     pub(crate) stands_apart: fn(Scale) -> bool,
     pub(crate) calibration: Option<fn() -> Calibration>,
@@ -49,7 +52,17 @@ impl Study {
 
     /// The experiments of a scale.
     pub fn experiments(&self, scale: Scale) -> Vec<Experiment> {
-        (self.experiments)(scale)
+        self.serving((self.experiments)(scale))
+    }
+
+    /// The experiments with the figures and claims that they serve.
+    fn serving(&self, mut experiments: Vec<Experiment>) -> Vec<Experiment> {
+        let serves: BTreeMap<String, Vec<String>> = toml::from_str(self.serves).unwrap_or_default();
+        for experiment in &mut experiments {
+            let own = || vec![experiment.name.to_owned()];
+            experiment.serves = serves.get(experiment.name).cloned().unwrap_or_else(own);
+        }
+        experiments
     }
 
     /// Whether the scale has other experiments under the same names, so that its results have a folder of their own.
@@ -65,7 +78,11 @@ impl Study {
 
     /// The experiments that run on real processes, too; `None` unless the study has any.
     pub fn sockets(&self, scale: Scale) -> Option<Sockets> {
-        self.sockets.map(|sockets| sockets(scale))
+        self.sockets.map(|sockets| {
+            let Sockets { experiments, simulated, terms } = sockets(scale);
+            let [experiments, simulated] = [experiments, simulated].map(|it| self.serving(it));
+            Sockets { experiments, simulated, terms }
+        })
     }
 
     /// Judges every claim, in the order of [`claims`](Self::claims).
@@ -145,7 +162,7 @@ pub struct Experiment {
     /// Its name, unique in the study.
     pub name: &'static str,
     /// Figures and claims that need it.
-    pub serves: &'static [&'static str],
+    pub serves: Vec<String>,
     /// The scenario, as in a scenario file, sweep included.
     pub scenario: String,
     /// Files that the scenario names, with their contents.
@@ -174,22 +191,43 @@ pub(crate) fn with_open(
 }
 
 impl Experiment {
+    /// An experiment without files and curves.
+    pub(crate) const fn new(name: &'static str, scenario: String, seeds: u64) -> Self {
+        Self { name, serves: Vec::new(), scenario, files: &[], seeds, curves: None }
+    }
+
     /// Whether a figure, or a claim, needs it.
     pub fn is_for(&self, what: &str) -> bool {
-        self.serves.contains(&what)
+        self.serves.iter().any(|it| it == what)
     }
 
     /// Label of each point with its network for the first seed.
     #[cfg(test)]
     pub(crate) fn networks(&self) -> Vec<(String, recoup_sim::network::Network)> {
-        let file = recoup_lab::scenario::ScenarioFile::parse(&self.scenario, &[])
-            .unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
-        let network = |point: &_| {
-            let scenario = file.scenario(point, &|name| self.file(name));
+        self.networks_where(|_| true)
+    }
+
+    /// The network of a point for the first seed.
+    #[cfg(test)]
+    pub(crate) fn network(&self, label: &str) -> recoup_sim::network::Network {
+        let found = self.networks_where(|own| own == label).pop();
+        found.unwrap_or_else(|| panic!("{}: no point {label}", self.name)).1
+    }
+
+    #[cfg(test)]
+    fn networks_where(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<(String, recoup_sim::network::Network)> {
+        let file = recoup_lab::scenario::ScenarioFile::parse(&self.scenario, &[]);
+        let file = file.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
+        let network = |point: recoup_lab::scenario::Point| {
+            let scenario = file.scenario(&point, &|name| self.file(name));
             let network = scenario.and_then(|scenario| scenario.network(1));
-            network.unwrap_or_else(|problems| panic!("{}: {problems}", self.name))
+            let network = network.unwrap_or_else(|problems| panic!("{}: {problems}", self.name));
+            (point.label(), network)
         };
-        file.points().map(|point| (point.label(), network(&point))).collect()
+        file.points().filter(|point| is_wanted(&point.label())).map(network).collect()
     }
 
     /// The file that its scenario calls `name`.
@@ -206,6 +244,36 @@ impl Experiment {
 mod tests {
     use super::*;
     use claim::{Class, Outcome};
+
+    #[test]
+    fn every_experiment_is_a_scenario_at_every_scale() {
+        // Points at each scale, in their order.
+        let points =
+            [[265, 658, 658, 142], [184, 550, 550, 106], [81, 81, 81, 8], [193, 619, 627, 214]];
+        for (study, points) in crate::all().into_iter().zip(points) {
+            let scales = [Scale::Smoke, Scale::Check, Scale::Verdict, Scale::Paper];
+            let found = scales.map(|scale| {
+                let experiments = study.experiments(scale);
+                experiments.iter().map(|it| it.networks().len()).sum::<usize>()
+            });
+            assert_eq!(found, points, "{}", study.key());
+        }
+    }
+
+    #[test]
+    fn served_figures_are_of_known_experiments() {
+        for study in crate::all() {
+            let serves: BTreeMap<String, Vec<String>> = toml::from_str(study.serves).unwrap();
+            let mut known: Vec<_> = [Scale::Check, Scale::Verdict, Scale::Paper]
+                .into_iter()
+                .flat_map(|scale| study.experiments(scale))
+                .map(|it| it.name)
+                .collect();
+            known.extend(study.sockets(Scale::Check).unwrap().experiments.iter().map(|it| it.name));
+            let unknown = serves.keys().find(|name| !known.contains(&name.as_str()));
+            assert_eq!(unknown, None, "{}", study.key());
+        }
+    }
 
     #[test]
     fn every_claim_has_a_rule_and_a_verdict() {

@@ -25,6 +25,7 @@ pub static UDUGAMA2013: Study = Study {
     title: "What is gained by detecting losses from reordering, and by sharing links fairly hop by hop?",
     source: "A. Udugama et al., TCP flavours, early loss detection and hop-by-hop fairness for CCN, 2013, OPNET",
     claims: include_str!("udugama2013/claims.toml"),
+    serves: include_str!("udugama2013/serves.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,
     calibration: Some(calibrate::calibration),

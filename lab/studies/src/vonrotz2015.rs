@@ -21,6 +21,7 @@ pub static VONROTZ2015: Study = Study {
     source: "A. von Rotz, C. Anastasiades and T. Braun, adaptive Interest lifetimes for wireless multi-hop communication, 2015, \
          CCNx and ns-3 DCE",
     claims: include_str!("vonrotz2015/claims.toml"),
+    serves: include_str!("vonrotz2015/serves.toml"),
     experiments: scenario::experiments,
     stands_apart: |scale| scale == Scale::Paper,
     calibration: Some(calibrate::calibration),

@@ -18,6 +18,7 @@ pub static YANG2016: Study = Study {
     title: "What does a consumer gain from one reaction to loss and one round-trip sample per round trip?",
     source: "S. Yang, congestion control and loss recovery for an NDN consumer (chunks), 2016, Mini-NDN",
     claims: include_str!("yang2016/claims.toml"),
+    serves: include_str!("yang2016/serves.toml"),
     experiments: scenario::experiments,
     stands_apart: |_| false,
     calibration: None,

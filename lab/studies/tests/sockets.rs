@@ -23,8 +23,8 @@ fn every_study_runs_on_processes() {
                 };
                 let own = sockets.terms.contests.iter();
                 for contest in own.filter(|it| it.experiment == experiment.name) {
-                    assert!(has(contest.axis, contest.ours), "{contest:?}");
-                    assert!(has(contest.axis, contest.theirs), "{contest:?}");
+                    assert!(has(&contest.axis, &contest.ours), "{contest:?}");
+                    assert!(has(&contest.axis, &contest.theirs), "{contest:?}");
                     let mut expected = contest.expected.iter();
                     assert!(expected.all(|(axis, value)| has(axis, value)), "{contest:?}");
                 }

@@ -10,8 +10,8 @@ use std::fmt;
 pub(super) fn table(f: &mut fmt::Formatter<'_>, duels: &[Duel]) -> fmt::Result {
     let mut contest = None;
     for duel in duels {
-        if contest != Some(duel.contest) {
-            contest = Some(duel.contest);
+        if contest != Some(&duel.contest) {
+            contest = Some(&duel.contest);
             head(f, duel)?;
         }
         let shown = |cell: Option<Estimate>| mean(cell, "");
@@ -31,10 +31,10 @@ pub(super) fn table(f: &mut fmt::Formatter<'_>, duels: &[Duel]) -> fmt::Result {
 }
 
 fn head(f: &mut fmt::Formatter<'_>, duel: &Duel) -> fmt::Result {
-    let (contest, unit) = (&duel.contest, duel.contest.quantity.unit);
+    let (contest, unit) = (&duel.contest, &duel.contest.quantity.unit);
     let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
     let title = format!("{}: {}{unit}", contest.experiment, contest.quantity.label);
-    let (ours, theirs) = (contest.ours, contest.theirs);
+    let (ours, theirs) = (&contest.ours, &contest.theirs);
     writeln!(f, "\n{title:<58}{ours:>16}{theirs:>16}{:>16}{:>16}", "quotient", "simulated")
 }
 
@@ -55,7 +55,7 @@ pub(super) fn document(duel: &Duel) -> Value {
     let contest = &duel.contest;
     let side = |ours: Option<Estimate>, theirs: Option<Estimate>, ratio: Option<Estimate>| {
         json!({
-            contest.ours: ours.map(|it| it.mean), contest.theirs: theirs.map(|it| it.mean),
+            &contest.ours: ours.map(|it| it.mean), &contest.theirs: theirs.map(|it| it.mean),
             "ratio": ratio.map(|it| it.mean), "ci95": interval(ratio), "runs": ratio.map(|it| it.count),
         })
     };
@@ -76,18 +76,25 @@ pub(crate) mod tests {
     use recoup_studies::contest::Contest;
     use std::collections::BTreeMap;
 
+    /// Time as a quantity.
+    pub(crate) fn time() -> Quantity {
+        let (metric, label, unit) = ("time_s".into(), "time".into(), "s".into());
+        Quantity { metric, label, unit, factor: 1.0 }
+    }
+
     /// A duel whose real quotients are these.
     pub(crate) fn duel(ratios: &[f64], is_expected: bool) -> Duel {
         let estimate = |values: &[f64]| Estimate::of(values, 0.95);
         let (ours, theirs) = (estimate(&[9.0, 9.0]), estimate(&[10.0, 10.0]));
+        let word = str::to_owned;
         let contest = Contest {
-            experiment: "repair",
-            axis: "version",
-            ours: "Smart",
-            theirs: "Simple1",
-            place: "c1",
-            quantity: Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 },
-            expected: &[],
+            experiment: word("repair"),
+            axis: word("version"),
+            ours: word("Smart"),
+            theirs: word("Simple1"),
+            place: word("c1"),
+            quantity: time(),
+            expected: Vec::new(),
         };
         Duel {
             contest,

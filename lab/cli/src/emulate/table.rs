@@ -110,7 +110,7 @@ impl fmt::Display for Table<'_> {
             }
             writeln!(f, "  {}", place(line))?;
             for (place, (cell, quantity)) in
-                line.cells.iter().zip(self.comparison.quantities).enumerate()
+                line.cells.iter().zip(&self.comparison.quantities).enumerate()
             {
                 let verdict = if place == 0 { verdict(line) } else { "" };
                 row(f, cell, quantity, verdict)?;
@@ -121,7 +121,7 @@ impl fmt::Display for Table<'_> {
         }
         duel::table(f, &self.comparison.duels)?;
         let percent = self.comparison.within * 100.0;
-        let what = self.comparison.quantities.first().map_or("", |it| it.label);
+        let what = self.comparison.quantities.first().map_or("", |it| it.label.as_str());
         match self.comparison.agrees() {
             Some(true) if !self.comparison.lines.iter().any(|line| line.is_decisive) => {
                 write!(f, "none of these points is decisive ({what})")
@@ -136,7 +136,7 @@ impl fmt::Display for Table<'_> {
 }
 
 fn row(f: &mut fmt::Formatter<'_>, cell: &Cell, quantity: &Quantity, verdict: &str) -> fmt::Result {
-    let (simulated, real) = (mean(cell.simulated, quantity.unit), mean(cell.real, quantity.unit));
+    let (simulated, real) = (mean(cell.simulated, &quantity.unit), mean(cell.real, &quantity.unit));
     let text = format!(
         "    {:<20}{simulated:>22}{real:>22}{:>10}  {verdict}",
         quantity.label,
@@ -168,7 +168,7 @@ fn of_line(line: &Line, quantities: &[Quantity]) -> Value {
             "unit": quantity.unit, "simulated": of(cell.simulated), "sockets": of(cell.real),
             "difference": cell.difference(),
         });
-        (quantity.metric.to_owned(), document)
+        (quantity.metric.clone(), document)
     });
     let metrics: serde_json::Map<String, Value> = cells.collect();
     json!({
@@ -179,10 +179,8 @@ fn of_line(line: &Line, quantities: &[Quantity]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::duel::tests::duel;
+    use super::duel::tests::{duel, time};
     use super::*;
-
-    const TIME: Quantity = Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 };
 
     fn comparison(real: &[f64]) -> Comparison {
         let cell =
@@ -196,7 +194,7 @@ mod tests {
             cells: vec![cell],
             is_decisive: true,
         };
-        Comparison { quantities: &[TIME], within: 0.05, lines: vec![line], duels: Vec::new() }
+        Comparison { quantities: vec![time()], within: 0.05, lines: vec![line], duels: Vec::new() }
     }
 
     #[test]

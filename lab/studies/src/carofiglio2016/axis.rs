@@ -1,4 +1,5 @@
 //! The axes of the sweeps: what the paper varies, and what it compares.
+use crate::sweep::Axis;
 pub(super) use crate::sweep::axis;
 
 // --- the wireless network -----------------------------------------------------------------------
@@ -29,33 +30,16 @@ pub(super) const ALL_WAYS: [&str; 5] = [NOTHING, ELN, WLDR, ACKED, OURS];
 /// The recoveries of Figure 5b.
 pub(super) const PARTS: [&str; 6] = [NOTHING, INTERESTS, NEAR_INTERESTS, DATA, FAR_DATA, WLDR];
 
-/// The axis of what recovers losses of the radio.
-pub(super) fn recoveries(chosen: &[&'static str]) -> String {
-    axis("recovery", chosen.iter().map(|way| (*way, recovery(way))))
+/// The axis of that name.
+pub(super) const fn named(name: &'static str) -> Axis {
+    Axis::new(include_str!("axes.toml"), name)
 }
 
-/// The paper's WLDR, and its partial modes.
+/// What recovers losses of the radio.
+pub(super) const RECOVERY: Axis = named("recovery");
+
+/// The paper's WLDR.
 pub(super) const STRICT: &str = "wldr(strict=true)";
-const STRICT_INTERESTS: &str = "wldr(kinds=interests,strict=true)";
-const STRICT_DATA: &str = "wldr(kinds=data,strict=true)";
-
-/// The fields of a recovery.
-pub(super) fn recovery(way: &str) -> String {
-    let (near, far) = match way {
-        WLDR => (STRICT, STRICT),
-        OURS => ("wldr", "wldr"),
-        ELN => ("wldr(mode=eln,strict=true)", "wldr(mode=eln,strict=true)"),
-        ACKED => ("acked", "acked"),
-        INTERESTS => (STRICT_INTERESTS, STRICT_INTERESTS),
-        DATA => (STRICT_DATA, STRICT_DATA),
-        NEAR_INTERESTS => (STRICT_INTERESTS, "off"),
-        FAR_DATA => ("off", STRICT_DATA),
-        _ => ("off", "off"),
-    };
-    format!(
-        "\"links.consumer-ap1.recovery\" = \"{near}\"\n\"links.ap2-producer.recovery\" = \"{far}\"\n"
-    )
-}
 
 /// The timers of Figure 5a, in milliseconds.
 pub(super) const TIMERS: [&str; 9] = ["40", "50", "60", "80", "100", "150", "200", "500", "1000"];
@@ -114,47 +98,24 @@ pub(super) const MOVES: [&str; 3] = [TIMER, ELN, MLDR];
 /// The recoveries of Figure 7c: the timer, in milliseconds, and MLDR.
 pub(super) const CONSUMER_TIMERS: [&str; 4] = ["50", "100", "200", "500"];
 
-/// The axis of what becomes of Interests whose face is gone.
-pub(super) fn moves(chosen: &[&'static str]) -> String {
-    axis("mobility", chosen.iter().map(|way| (*way, mobility(way))))
-}
-
-/// Without notices, consumers receive none of their own faces either.
-fn mobility(way: &str) -> String {
-    match way {
-        MLDR => "\"node.mobility\" = \"mldr\"\n".to_owned(),
-        ELN => "\"node.mobility\" = \"eln\"\n".to_owned(),
-        _ => "\"fetch.follows-faces\" = false\n".to_owned(),
-    }
-}
+/// What becomes of Interests whose face is gone. Without notices, consumers receive none of their own faces either.
+pub(super) const MOBILITY: Axis = named("mobility");
 
 /// The consumer moves instead of the producer; MLDR against timers.
 pub(super) fn consumer_moves() -> String {
     let swapped = "\"applications.p.node\" = \"root\"\n\"applications.c.node\" = \"mobile\"\n";
-    let with =
-        |millis: &'static str| (millis, format!("{swapped}{}{}", mobility(TIMER), timer(millis)));
-    let mldr = (MLDR, format!("{swapped}{}", mobility(MLDR)));
+    let with = |millis: &'static str| {
+        (millis, format!("{swapped}{}{}", MOBILITY.fields(TIMER), timer(millis)))
+    };
+    let mldr = (MLDR, format!("{swapped}{}", MOBILITY.fields(MLDR)));
     axis("mobility", CONSUMER_TIMERS.map(with).into_iter().chain([mldr]))
 }
 
 /// Most repetitions of an Interest by a timer in Figure 7b.
 pub(super) const REPETITIONS: [&str; 2] = ["0", "5"];
 
-/// The axis of repetitions; a segment still missing after them is a hole. The links above take 70
-/// ms.
-pub(super) fn repetitions(chosen: &[&'static str]) -> String {
-    let fields = |times: &&'static str| {
-        let upper = ["n1-n2", "n1-n3"].map(|link| format!("\"links.{link}.delay\" = \"70 ms\"\n"));
-        (
-            *times,
-            format!(
-                "\"fetch.retries\" = {times}\n\"fetch.leaves-holes\" = true\n{}",
-                upper.concat()
-            ),
-        )
-    };
-    axis("repetitions", chosen.iter().map(fields))
-}
+/// Repetitions; a segment still missing after them is a hole. The links above take 70 ms.
+pub(super) const REPEATED: Axis = named("repetitions");
 
 // --- the joint network --------------------------------------------------------------------------
 
@@ -170,16 +131,5 @@ pub(super) const ALL_JOINT: [&str; 6] = [NOTHING, WLDR, MLDR, BOTH, OURS, OURS_B
 /// The recoveries of Figure 9c, and Recoup's own with MLDR.
 pub(super) const TIMED_JOINT: [&str; 5] = [NOTHING, WLDR, MLDR, BOTH, OURS_BOTH];
 
-/// The axis of recoveries on the joint network.
-pub(super) fn joints(chosen: &[&'static str]) -> String {
-    let fields = |way: &&'static str| {
-        let recovery = match *way {
-            WLDR | BOTH => STRICT,
-            OURS | OURS_BOTH => "wldr",
-            _ => "off",
-        };
-        let moves = if [MLDR, BOTH, OURS_BOTH].contains(way) { MLDR } else { TIMER };
-        (*way, format!("\"links.'m*-ap*'.recovery\" = \"{recovery}\"\n{}", mobility(moves)))
-    };
-    axis("network", chosen.iter().map(fields))
-}
+/// Recoveries on the joint network.
+pub(super) const NETWORK: Axis = named("network");

@@ -33,24 +33,21 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     vec![
         experiment(
             "default-wireless",
-            &["default-wireless"],
             Net::Wireless,
             scale,
-            &[transports(&WIRELESS), axis::recoveries(&RECOVERIES)],
+            &[transports(&WIRELESS), axis::RECOVERY.only(&RECOVERIES)],
         ),
         experiment(
             "default-mobile",
-            &["default-mobile", "default-mobile-slow"],
             Net::Mobile,
             scale,
-            &[transports(&OTHERS), axis::moves(&MOVES), speeds(&["mobile"])],
+            &[transports(&OTHERS), axis::MOBILITY.only(&MOVES), speeds(&["mobile"])],
         ),
         experiment(
             "default-joint",
-            &["default-joint", "default-joint-slow"],
             Net::Joint,
             scale,
-            &[transports(&OTHERS), axis::joints(&axis::JOINT), speeds(&["'m{1..10}'"])],
+            &[transports(&OTHERS), axis::NETWORK.only(&axis::JOINT), speeds(&["'m{1..10}'"])],
         ),
     ]
 }

@@ -1,6 +1,6 @@
 //! Parameters that the paper leaves open: the grid of radios, and single changes.
 use super::axis::{self, FAST, NOTHING, SLOW, SPEEDS, TWO_TIMERS, axis};
-use super::radio::{CELLS, CHOSEN, ERRORS, FADINGS, Setup, TRIES, Value, WINDOWS};
+use super::radio::{CELLS, CHOSEN, ERRORS, FADINGS, Setup, TRIES, WINDOWS};
 use super::scenario::{Net, experiment, some, walkers};
 use crate::study::{Experiment, Scale};
 use crate::sweep::changed;
@@ -57,8 +57,8 @@ pub(super) const GRID: &str = "the grid";
 
 fn grid() -> Vec<Open> {
     let mut all = Vec::new();
-    for (fading, _) in FADINGS {
-        for (tries, _) in TRIES {
+    for fading in FADINGS.names() {
+        for tries in TRIES.names() {
             let setup = Setup { fading, tries, ..CHOSEN };
             all.push(Open::of(GRID, &format!("{fading}, tries {tries}"), setup, ""));
         }
@@ -97,8 +97,8 @@ fn earlier() -> Open {
 
 /// Set-ups that differ in the window.
 fn windows() -> impl Iterator<Item = Open> {
-    let others = WINDOWS.iter().filter(|(name, _)| *name != CHOSEN.window);
-    let raaqm = |(window, _): &Value| {
+    let others = WINDOWS.names().into_iter().filter(|name| *name != CHOSEN.window);
+    let raaqm = |window| {
         let setup = Setup { window, ..CHOSEN };
         Open::of("window", &format!("RAAQM {window}"), setup, "")
     };
@@ -120,9 +120,9 @@ pub(super) static WIRELESS: LazyLock<Vec<Open>> = LazyLock::new(|| {
     let mut all = grid();
     all.extend([authors("m = 1, MPDU"), authors("none")]);
     all.extend(windows());
-    let other = CELLS.into_iter().find(|(name, _)| *name != CHOSEN.cells);
+    let other = CELLS.values().find(|(name, _)| *name != CHOSEN.cells);
     all.extend(other.map(|(name, fields)| Open::new("the two cells", name, fields)));
-    let other = ERRORS.into_iter().find(|(name, _)| *name != CHOSEN.errors);
+    let other = ERRORS.values().find(|(name, _)| *name != CHOSEN.errors);
     all.extend(other.map(|(name, fields)| Open::new("errors", name, fields)));
     all.extend([
         Open::new("timers are looked at", "exact timers", EXACT),
@@ -196,9 +196,9 @@ fn setups(all: &[Open], scale: Scale) -> String {
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let wireless =
-        [axis::recoveries(&OPEN_WAYS), axis::timers(&TWO_TIMERS), setups(&WIRELESS, scale)];
+        [axis::RECOVERY.only(&OPEN_WAYS), axis::timers(&TWO_TIMERS), setups(&WIRELESS, scale)];
     let mobile = [
-        axis::moves(&axis::MOVES),
+        axis::MOBILITY.only(&axis::MOVES),
         axis::speeds(&["mobile"], &["10", "50"]),
         setups(&MOBILE, scale),
     ];
@@ -208,39 +208,33 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         setups(&CONSUMER, scale),
     ];
     let joint = [
-        axis::joints(&OPEN_JOINT),
+        axis::NETWORK.only(&OPEN_JOINT),
         axis::speeds(&["'m{1..10}'"], &[SLOW, FAST]),
         setups(&TOGETHER, scale),
     ];
     let timed = [
-        axis::recoveries(&[NOTHING]),
+        axis::RECOVERY.only(&[NOTHING]),
         axis::timers(&some(&OPEN_TIMERS, scale)),
         axis::wires(&["300"]),
         setups(&TIMED, scale),
     ];
     let delayed = [
-        axis::moves(&[axis::ELN, axis::MLDR]),
-        axis::repetitions(&["0"]),
+        axis::MOBILITY.only(&[axis::ELN, axis::MLDR]),
+        axis::REPEATED.only(&["0"]),
         axis::speeds(&["mobile"], &some(&SPEEDS, scale)),
         setups(&DELAYED, scale),
     ];
-    let wireless = experiment(
-        "open-wireless",
-        &["residual", "open-wireless"],
-        Net::WirelessShort,
-        scale,
-        &wireless,
-    );
+    let wireless = experiment("open-wireless", Net::WirelessShort, scale, &wireless);
     let all = vec![
         wireless,
-        experiment("open-timer", &["open-timer"], Net::Wireless, scale, &timed),
-        experiment("open-mobile", &["open-mobile"], Net::Mobile, scale, &mobile),
+        experiment("open-timer", Net::Wireless, scale, &timed),
+        experiment("open-mobile", Net::Mobile, scale, &mobile),
         Experiment {
             seeds: walkers(scale),
-            ..experiment("open-satisfaction", &["open-satisfaction"], Net::Mobile, scale, &delayed)
+            ..experiment("open-satisfaction", Net::Mobile, scale, &delayed)
         },
-        experiment("open-consumer", &["open-consumer"], Net::Mobile, scale, &consumer),
-        experiment("open-joint", &["open-joint"], Net::Joint, scale, &joint),
+        experiment("open-consumer", Net::Mobile, scale, &consumer),
+        experiment("open-joint", Net::Joint, scale, &joint),
     ];
     // Each set-up has the tries of an MPDU, and a scenario cannot unset a field.
     all.into_iter().map(freed).collect()

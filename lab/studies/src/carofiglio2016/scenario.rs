@@ -1,6 +1,6 @@
 //! The experiments: the paper's three networks, each with its sweeps.
 use super::axis::{self, JOINT_TIMERS, MOVES, REPETITIONS, SPEEDS, TIMERS, TWO_TIMERS};
-use super::radio::{CELLS, CHOSEN, FADINGS, fields};
+use super::radio::{CELLS, CHOSEN, FADINGS};
 use super::{beside, open, shared};
 use crate::study::{Experiment, Scale, with_open};
 use crate::sweep::{changed, set_fields};
@@ -62,12 +62,12 @@ impl Net {
             scenario.merge(&own);
             set_fields(scenario, &CHOSEN.radio());
             if matches!(self, Self::Wireless | Self::WirelessShort) {
-                set_fields(scenario, fields(&CELLS, CHOSEN.cells));
+                set_fields(scenario, &CELLS.fields(CHOSEN.cells));
                 with_flows(scenario);
             }
             if self == Self::Shared {
                 // Fades that hold would never end for stations that stand still.
-                set_fields(scenario, fields(&FADINGS, "m = 1, MPDU"));
+                set_fields(scenario, &FADINGS.fields("m = 1, MPDU"));
             }
         })
     }
@@ -106,13 +106,12 @@ fn with_more(seeds: u64, scale: Scale, experiment: Experiment) -> Experiment {
 /// An experiment on a network, with these axes.
 pub(super) fn experiment(
     name: &'static str,
-    serves: &'static [&'static str],
     net: Net,
     scale: Scale,
     axes: &[String],
 ) -> Experiment {
     let scenario = net.scenario(scale) + &axes.concat();
-    Experiment { name, serves, scenario, files: &[], seeds: seeds(net, scale), curves: None }
+    Experiment::new(name, scenario, seeds(net, scale))
 }
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
@@ -148,14 +147,8 @@ fn saturated(scale: Scale) -> Experiment {
             scenario.set(&["fetch", "last"], u64::from(Net::Wireless.packets(scale) - 1));
         }
     });
-    Experiment {
-        name: "ring-saturated",
-        serves: &["E-13"],
-        scenario: scenario + &rings(&["consumer-producer"]),
-        files: &[],
-        seeds: seeds(Net::Wireless, scale),
-        curves: None,
-    }
+    let scenario = scenario + &rings(&["consumer-producer"]);
+    Experiment::new("ring-saturated", scenario, seeds(Net::Wireless, scale))
 }
 
 /// Seeds of which twenty have a walker that goes to another access point.
@@ -174,14 +167,14 @@ pub(super) fn some(all: &[&'static str], scale: Scale) -> Vec<&'static str> {
 
 /// The paper's own experiments.
 fn paper(scale: Scale) -> Vec<Experiment> {
-    let wireless =
-        |name, serves, axes: &[String]| experiment(name, serves, Net::Wireless, scale, axes);
-    let mobile = |name, serves, axes: &[String]| experiment(name, serves, Net::Mobile, scale, axes);
-    let joint = |name, serves, axes: &[String]| experiment(name, serves, Net::Joint, scale, axes);
+    let wireless = |name, axes: &[String]| experiment(name, Net::Wireless, scale, axes);
+    let mobile = |name, axes: &[String]| experiment(name, Net::Mobile, scale, axes);
+    let joint = |name, axes: &[String]| experiment(name, Net::Joint, scale, axes);
     let many = |seeds, experiment| with_more(seeds, scale, experiment);
     let alone_at = |name, seeds, speeds: &[&'static str]| {
-        let axes = [axis::joints(&[axis::NOTHING, axis::MLDR]), axis::speeds(&CLIENTS, speeds)];
-        many(seeds, joint(name, &["9a", "E-22"], &axes))
+        let axes =
+            [axis::NETWORK.only(&[axis::NOTHING, axis::MLDR]), axis::speeds(&CLIENTS, speeds)];
+        many(seeds, joint(name, &axes))
     };
     let slower = alone_at(MANY[0], 4_000, &axis::SLOWER);
     let fast = alone_at(MANY[1], 1_000, &[axis::FAST]);
@@ -192,43 +185,39 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let all = vec![
         wireless(
             "timer",
-            &["5a", "5a-60"],
-            &[axis::recoveries(&axis::ALL_WAYS), axis::timers(&timers), axis::wires(&axis::WIRES)],
+            &[
+                axis::RECOVERY.only(&axis::ALL_WAYS),
+                axis::timers(&timers),
+                axis::wires(&axis::WIRES),
+            ],
         ),
-        many(100, wireless("part", &["5b"], &[axis::recoveries(&axis::PARTS), two()])),
+        many(100, wireless("part", &[axis::RECOVERY.only(&axis::PARTS), two()])),
         many(
             100,
-            wireless(
-                "speed",
-                &["5c"],
-                &[axis::recoveries(&[axis::NOTHING, axis::WLDR]), two(), ends()],
-            ),
+            wireless("speed", &[axis::RECOVERY.only(&[axis::NOTHING, axis::WLDR]), two(), ends()]),
         ),
-        wireless(
-            "ring",
-            &["E-13"],
-            &[rings(&["consumer-ap1", "ap2-producer"]), axis::timers(&["1000"])],
-        ),
+        wireless("ring", &[rings(&["consumer-ap1", "ap2-producer"]), axis::timers(&["1000"])]),
         saturated(scale),
-        mobile("producer", &["7a"], &[axis::moves(&MOVES), alone()]),
+        mobile("producer", &[axis::MOBILITY.only(&MOVES), alone()]),
         Experiment {
             seeds: walkers(scale),
             ..mobile(
                 "satisfaction",
-                &["7b"],
-                &[axis::moves(&[axis::ELN, axis::MLDR]), axis::repetitions(&REPETITIONS), alone()],
+                &[
+                    axis::MOBILITY.only(&[axis::ELN, axis::MLDR]),
+                    axis::REPEATED.only(&REPETITIONS),
+                    alone(),
+                ],
             )
         },
-        mobile("consumer", &["7c"], &[axis::consumer_moves(), alone()]),
+        mobile("consumer", &[axis::consumer_moves(), alone()]),
         joint(
             "joint",
-            &["9a", "9b"],
-            &[axis::joints(&axis::ALL_JOINT), axis::speeds(&CLIENTS, &some(&SPEEDS, scale))],
+            &[axis::NETWORK.only(&axis::ALL_JOINT), axis::speeds(&CLIENTS, &some(&SPEEDS, scale))],
         ),
         joint(
             "joint-timer",
-            &["9c"],
-            &[axis::joints(&axis::TIMED_JOINT), axis::timers(&joint_timers)],
+            &[axis::NETWORK.only(&axis::TIMED_JOINT), axis::timers(&joint_timers)],
         ),
     ];
     // A gain of some per cent, between files with one hand-off or less.
@@ -243,11 +232,7 @@ mod tests {
 
     fn at(name: &str, label: &str) -> Network {
         let all = experiments(Scale::Check);
-        let experiment = all.iter().find(|it| it.name == name).unwrap();
-        let all = experiment.networks();
-        let labels: Vec<_> = all.iter().map(|(own, _)| own.clone()).collect();
-        let found = all.into_iter().find(|(own, _)| own == label);
-        found.unwrap_or_else(|| panic!("{name}: {label} is none of {labels:#?}")).1
+        all.iter().find(|it| it.name == name).unwrap().network(label)
     }
 
     fn fetches(network: &Network) -> Vec<&FetchPlan> {
@@ -261,16 +246,6 @@ mod tests {
     fn recovery(network: &Network, link: &str) -> (String, String) {
         let plan = network.links.iter().find(|it| it.name == link).unwrap();
         (plan.forth.recovery.to_string(), plan.back.recovery.to_string())
-    }
-
-    #[test]
-    fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, points) in
-            [(Scale::Smoke, 193), (Scale::Check, 619), (Scale::Verdict, 627), (Scale::Paper, 214)]
-        {
-            let found = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
-            assert_eq!(found, points, "{scale:?}");
-        }
     }
 
     #[test]

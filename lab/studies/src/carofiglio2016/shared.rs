@@ -36,8 +36,7 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
         "transport",
         TRANSPORTS.map(|(name, timer)| (name, timer.map_or_else(beside::fields, axis::timer))),
     );
-    let serves = &["shared-near", "shared-far"];
-    vec![experiment(EXPERIMENT, serves, Net::Shared, scale, &[transports, ways])]
+    vec![experiment(EXPERIMENT, Net::Shared, scale, &[transports, ways])]
 }
 
 pub(super) fn figures(results: &Results) -> [Figure; 2] {

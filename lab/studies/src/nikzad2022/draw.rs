@@ -173,7 +173,7 @@ fn frontier(results: &Results) -> Figure {
         id: FRONTIER.into(),
         ..WORDS.figure(
             "frontier",
-            &[("name", &OURS.name), ("join", &less.join("; "))],
+            &[("name", &OURS.0), ("join", &less.join("; "))],
             timers.map(line).collect(),
         )
     }

@@ -90,11 +90,11 @@ pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     };
     let all = line("everything", "as assumed", true, Runs::assumed(results));
     let others = OPEN.iter().flat_map(|open| {
-        let of = move |(value, _): &(&'static str, _)| {
+        let of = move |(value, _)| {
             let runs = Runs::with(results, open.experiment, value);
             line(open.parameter, value, false, runs)
         };
-        open.values.iter().map(of)
+        open.values().map(of)
     });
     std::iter::once(all).chain(others).collect()
 }

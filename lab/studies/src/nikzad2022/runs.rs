@@ -79,7 +79,7 @@ impl<'a> Runs<'a> {
 
     fn values(&self, home: &str, timer: &str, s: &str, metric: &str) -> Vec<Seeded> {
         let (experiment, instead) = match self.place {
-            Place::SingleWay if timer != PREDICTIVE.name => ("single-way", None),
+            Place::SingleWay if timer != PREDICTIVE.0 => ("single-way", None),
             Place::Paper | Place::SingleWay => (home, None),
             Place::Frontier => (FRONTIER, None),
             Place::Open(experiment, value) => (experiment, value.map(|value| (AXIS, value))),
@@ -92,7 +92,7 @@ impl<'a> Runs<'a> {
     pub(super) fn of(&self, timer: Timer, s: &str, metric: &str) -> Vec<Seeded> {
         match timer {
             Timer::Jacobson(timer) => self.values(timer.experiment(), &timer.label(), s, metric),
-            Timer::Other(timer) => self.values("estimators", timer.name, s, metric),
+            Timer::Other(timer) => self.values("estimators", timer.0, s, metric),
         }
     }
 
@@ -157,7 +157,7 @@ impl Timer {
     pub(super) fn label(self) -> String {
         match self {
             Self::Jacobson(timer) => timer.label(),
-            Self::Other(timer) => timer.name.to_owned(),
+            Self::Other(timer) => timer.0.to_owned(),
         }
     }
 }

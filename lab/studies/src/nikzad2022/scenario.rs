@@ -70,73 +70,20 @@ fn factors() -> Vec<Jacobson> {
     bases.flat_map(of).filter(|timer| timer.experiment() == "factor").collect()
 }
 
-/// Figures that need the timers of Figure 2.
-const FLOOR: &[&str] = &[
-    "floor-b",
-    "floor-w",
-    "table-3",
-    "gains-0-b",
-    "gains-0-w",
-    "gains-100-b",
-    "gains-100-w",
-    "table-4",
-    "factor-7-b",
-    "factor-7-w",
-    "factor-8-b",
-    "factor-8-w",
-    "estimators-b",
-    "estimators-w",
-    "beyond-b",
-    "beyond-w",
-];
-/// Figures that need the classes.
-const GAINS: &[&str] = &[
-    "gains-0-b",
-    "gains-0-w",
-    "gains-100-b",
-    "gains-100-w",
-    "table-4",
-    "factor-9-b",
-    "factor-9-w",
-    "factor-10-b",
-    "factor-10-w",
-];
-/// Figures that need the factors.
-const FACTOR: &[&str] = &[
-    "factor-7-b",
-    "factor-7-w",
-    "factor-8-b",
-    "factor-8-w",
-    "factor-9-b",
-    "factor-9-w",
-    "factor-10-b",
-    "factor-10-w",
-    "estimators-b",
-    "estimators-w",
-    "beyond-b",
-    "beyond-w",
-];
-/// Figures of Figure 11's timers, and of those beyond the paper.
-const LAST: &[&str] = &["estimators-b", "estimators-w", "beyond-b", "beyond-w"];
-
 /// The paper's own experiments.
 fn paper(scale: Scale) -> Vec<Experiment> {
     let base = with_requests(requests(scale));
     let small = scale == Scale::Smoke;
     let s: &[&str] = if small { &ENDS } else { &S };
-    let experiment = |name, serves, jacobson: &[Jacobson], others: &[Other]| Experiment {
-        name,
-        serves,
-        scenario: base.clone() + &axis(few(jacobson, small), few(others, small)) + &exponents(s),
-        files: &[],
-        seeds: seeds(scale),
-        curves: None,
+    let experiment = |name, jacobson: &[Jacobson], others: &[Other]| {
+        let axis = axis(few(jacobson, small), few(others, small));
+        Experiment::new(name, base.clone() + &axis + &exponents(s), seeds(scale))
     };
-    let curves = |name, serves, jacobson: &[Jacobson], s: &[&str]| Experiment {
+    let curves = |name, jacobson: &[Jacobson], s: &[&str]| Experiment {
         scenario: with_requests(requests(scale).min(10_000)) + &axis(jacobson, &[]) + &exponents(s),
         seeds: 0,
         curves: Some((1, &["segments"])),
-        ..experiment(name, serves, jacobson, &[])
+        ..experiment(name, jacobson, &[])
     };
     let very_slow = Jacobson { gains: Gains::VerySlow, ..BASIC };
     let fast = Jacobson { gains: Gains::Fast, ..BASIC };
@@ -144,23 +91,22 @@ fn paper(scale: Scale) -> Vec<Experiment> {
         scenario: with_requests(requests(Scale::Paper))
             + &axis(&[very_slow, fast], &[])
             + &exponents(&["1.5"]),
-        ..experiment(LONG, &["rto-classes"], &[], &[])
+        ..experiment(LONG, &[], &[])
     };
     let at_100_ms = Gains::ALL.map(|gains| Jacobson { gains, k: 4, floor: 100 });
     let many = Experiment {
         scenario: base.clone() + &axis(&at_100_ms, &[]) + &exponents(&["1"]),
         seeds: 100,
-        ..experiment(MANY, &["table-4"], &[], &[])
+        ..experiment(MANY, &[], &[])
     };
-    let more = |name, serves, jacobson: &[Jacobson], s: &[&str], seeds| Experiment {
+    let more = |name, jacobson: &[Jacobson], s: &[&str], seeds| Experiment {
         scenario: base.clone() + &axis(jacobson, &[]) + &exponents(s),
         seeds,
-        ..experiment(name, serves, &[], &[])
+        ..experiment(name, &[], &[])
     };
-    let many_floors =
-        more(MANY_FLOORS, &[RATES], &[floored(100), floored(200)], &MANY_FLOORS_S, 100);
+    let many_floors = more(MANY_FLOORS, &[floored(100), floored(200)], &MANY_FLOORS_S, 100);
     let slow = Jacobson { gains: Gains::VerySlow, ..floored(100) };
-    let many_classes = more(MANY_CLASSES, &[RATES], &[slow, floored(100)], &S, 100);
+    let many_classes = more(MANY_CLASSES, &[slow, floored(100)], &S, 100);
     let apart = if scale == Scale::Verdict {
         vec![long, many, many_floors, many_classes]
     } else {
@@ -169,24 +115,24 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     let of_classes = Gains::ALL.map(|gains| Jacobson { gains, ..BASIC });
     let others: Vec<_> = COMPARED.into_iter().chain(BEYOND).collect();
     let all = vec![
-        experiment("floor", FLOOR, &FLOORS.map(floored), &[]),
-        experiment("gains", GAINS, &classes(), &[]),
-        experiment("factor", FACTOR, &factors(), &[]),
-        experiment("estimators", LAST, &[], &others),
+        experiment("floor", &FLOORS.map(floored), &[]),
+        experiment("gains", &classes(), &[]),
+        experiment("factor", &factors(), &[]),
+        experiment("estimators", &[], &others),
         // Judged in runs of this length at every scale.
         Experiment {
             scenario: with_requests((2 * requests(scale)).min(2_000))
                 + &frontier(small)
                 + &exponents(s),
-            ..experiment(FRONTIER, &[FRONTIER], &[], &[])
+            ..experiment(FRONTIER, &[], &[])
         },
         // Predictive's conditions for the others, too.
         Experiment {
             scenario: base.clone() + &single_way() + &exponents(s),
-            ..experiment("single-way", &["single-way"], &[], &[])
+            ..experiment("single-way", &[], &[])
         },
-        curves("rtt", &["rtt-100", "rto-100", "rtt-very-slow"], &[floored(100), very_slow], s),
-        curves("rto", &["rto-classes"], &of_classes, &["1.5"]),
+        curves("rtt", &[floored(100), very_slow], s),
+        curves("rto", &of_classes, &["1.5"]),
     ];
     all.into_iter().chain(apart).collect()
 }
@@ -204,8 +150,8 @@ fn few<T>(all: &[T], small: bool) -> &[T] {
 
 /// Basic and Reconsidered as Predictive is run: one way, no aggregation.
 fn single_way() -> String {
-    let conditions: Vec<_> =
-        PREDICTIVE.fields.lines().filter(|line| !line.contains("rto")).collect();
+    let fields = PREDICTIVE.fields();
+    let conditions: Vec<_> = fields.lines().filter(|line| !line.contains("rto")).collect();
     let conditions = conditions.join("\n") + "\n";
     let axis = axis(&[BASIC, RECONSIDERED], &[]);
     let variants = axis.split("[sweep").filter(|it| !it.is_empty());

@@ -1,7 +1,6 @@
 //! Estimators on real processes: answers of a cache and of a producer meet one timer.
 use super::timer::{BASIC, Gains, Jacobson, PER_PROVIDER, RECONSIDERED};
-use crate::compare::{Quantity, Sockets, Terms};
-use crate::contest::Contest;
+use crate::compare::Sockets;
 use crate::study::{Experiment, Scale};
 use crate::sweep::{axis, changed};
 use recoup_core::unit::Capacity;
@@ -12,22 +11,6 @@ const NETWORK: &str = include_str!("sockets.toml");
 /// The names of the timers on the axis.
 const NAMES: [&str; 4] = ["Basic", "Very Fast", "Reconsidered", "PerProvider"];
 
-const TIMEOUTS: Quantity =
-    Quantity { metric: "timeouts", label: "timeouts", unit: "", factor: 1.0 };
-const QUANTITIES: &[Quantity] =
-    &[Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 }, TIMEOUTS];
-
-/// The measure B of the paper needs an oracle, which processes lack. Timeouts stand for it where the losses are equal.
-const CONTESTS: &[Contest] = &[Contest {
-    experiment: "cache-sockets",
-    axis: "timer",
-    ours: "Reconsidered",
-    theirs: "Very Fast",
-    place: "c2",
-    quantity: TIMEOUTS,
-    expected: &[],
-}];
-
 fn jacobson(timer: Jacobson) -> String {
     format!("\"fetch.rto\" = \"{}\"\n", timer.spec())
 }
@@ -35,7 +18,7 @@ fn jacobson(timer: Jacobson) -> String {
 /// The axis of timers; the fields of the study set those of its own consumers.
 fn timers() -> String {
     let very_fast = Jacobson { gains: Gains::VeryFast, ..BASIC };
-    let per_provider = PER_PROVIDER.fields.replace("applications.c.rto", "fetch.rto");
+    let per_provider = PER_PROVIDER.fields().replace("applications.c.rto", "fetch.rto");
     let fields = [BASIC, very_fast, RECONSIDERED].map(jacobson).into_iter().chain([per_provider]);
     axis("timer", NAMES.into_iter().zip(fields))
 }
@@ -51,11 +34,8 @@ pub(super) fn sockets(scale: Scale) -> Sockets {
     });
     scenario += &timers();
     let seeds = if is_small { 1 } else { 20 };
-    let (name, serves) = ("cache-sockets", &["cache-sockets"]);
-    let experiment = Experiment { name, serves, scenario, files: &[], seeds, curves: None };
-    let (quantities, reported) = (QUANTITIES, Vec::new());
-    let terms = Terms { quantities, decisive: &[], within: 0.2, reported, contests: CONTESTS };
-    Sockets { simulated: vec![experiment.clone()], experiments: vec![experiment], terms }
+    let experiment = Experiment::new("cache-sockets", scenario, seeds);
+    Sockets::both(vec![experiment], include_str!("terms.toml"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 //! The timers that are compared, and the exponents of popularity that they meet.
+use crate::sweep::Axis;
 
 /// Exponents of the Zipf–Mandelbrot law, least to greatest.
 pub(super) const S: [&str; 5] = ["1", "1.25", "1.5", "1.75", "2"];
@@ -84,72 +85,46 @@ impl Jacobson {
     }
 }
 
-/// A timer that is not of Jacobson's kind, or not the paper's.
+/// A timer that is not of Jacobson's kind, or not the paper's: its name in `axes.toml`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Other {
-    pub name: &'static str,
+pub(super) struct Other(pub &'static str);
+
+impl Other {
     /// The fields that make it.
-    pub fields: &'static str,
+    pub(super) fn fields(self) -> String {
+        named("timer").fields(self.0)
+    }
 }
 
-const PREDICTIVE_FIELDS: &str = r#""applications.c.rto" = "predictive"
-"node.provider-ids" = true
-"node.anticipation" = "all"
-"node.strategy" = "best-route"
-"node.suppression" = "soft-hard(soft=0ms)"
-"routing.paths" = "shortest"
-"#;
+/// The axis of that name.
+pub(super) const fn named(name: &'static str) -> Axis {
+    Axis::new(include_str!("axes.toml"), name)
+}
 
-pub(super) const PER_PROVIDER: Other = Other {
-    name: "PerProvider",
-    fields: "\"applications.c.rto\" = \"per-provider\"\n\"node.provider-ids\" = true\n",
-};
-pub(super) const PREDICTIVE: Other = Other { name: "Predictive", fields: PREDICTIVE_FIELDS };
+pub(super) const PER_PROVIDER: Other = Other("PerProvider");
+pub(super) const PREDICTIVE: Other = Other("Predictive");
 
 /// The timers of Figure 11 beside those of Jacobson's kind.
-pub(super) const COMPARED: [Other; 3] = [
-    PER_PROVIDER,
-    Other {
-        name: "PerProvider, freshness",
-        fields: "\"applications.c.rto\" = \"per-provider(weight=freshness)\"\n\"node.provider-ids\" = true\n",
-    },
-    PREDICTIVE,
-];
+pub(super) const COMPARED: [Other; 3] = [PER_PROVIDER, Other("PerProvider, freshness"), PREDICTIVE];
 
 /// The estimator of our own that is put to the test.
-pub(super) const OURS: Other =
-    Other { name: "nearness", fields: "\"applications.c.rto\" = \"nearness\"\n" };
+pub(super) const OURS: Other = Other("nearness");
 
 /// Estimators that the paper does not have.
 pub(super) const BEYOND: [Other; 5] = [
     OURS,
-    Other { name: "weighted-median", fields: "\"applications.c.rto\" = \"weighted-median\"\n" },
-    Other { name: "experts", fields: "\"applications.c.rto\" = \"experts\"\n" },
-    Other {
-        name: "reconsidered, adaptive",
-        fields: "\"applications.c.rto\" = \"reconsidered(min=adaptive)\"\n",
-    },
-    Other { name: "RFC 6298", fields: "\"applications.c.rto\" = \"rfc6298\"\n" },
+    Other("weighted-median"),
+    Other("experts"),
+    Other("reconsidered, adaptive"),
+    Other("RFC 6298"),
 ];
 
 /// One constant for all consumers: chosen with the results in hand, the best that a timeout can be that learns nothing.
 pub(super) const STATIC: [Other; 4] = [
-    Other {
-        name: "constant, 100 ms",
-        fields: "\"applications.c.rto\" = \"constant(rto=100ms)\"\n",
-    },
-    Other {
-        name: "constant, 150 ms",
-        fields: "\"applications.c.rto\" = \"constant(rto=150ms)\"\n",
-    },
-    Other {
-        name: "constant, 225 ms",
-        fields: "\"applications.c.rto\" = \"constant(rto=225ms)\"\n",
-    },
-    Other {
-        name: "constant, 340 ms",
-        fields: "\"applications.c.rto\" = \"constant(rto=340ms)\"\n",
-    },
+    Other("constant, 100 ms"),
+    Other("constant, 150 ms"),
+    Other("constant, 225 ms"),
+    Other("constant, 340 ms"),
 ];
 
 /// A value of the axis `timer`.
@@ -160,7 +135,7 @@ fn variant(name: &str, fields: &str) -> String {
 /// The axis `timer` with these.
 pub(super) fn axis(jacobson: &[Jacobson], others: &[Other]) -> String {
     let first = jacobson.iter().map(|timer| timer.variant());
-    first.chain(others.iter().map(|timer| variant(timer.name, timer.fields))).collect()
+    first.chain(others.iter().map(|timer| variant(timer.0, &timer.fields()))).collect()
 }
 
 /// The axis `s` with these exponents.

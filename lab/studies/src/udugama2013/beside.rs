@@ -1,12 +1,12 @@
 //! The default transport on the paper's networks, beside each window with `simple3` and `smart`.
-use super::axis::{Axis, CACHED, FLAVOUR, LOAD, LOSS, VERSION};
+use super::axis::{CACHED, FLAVOUR, LOAD, LOSS, VERSION};
 use super::scenario::{Section, swept};
 use crate::beside::{self, Beside, DEFAULT};
 use crate::figure::Figure;
 use crate::result::Results;
 use crate::rule::joined;
 use crate::study::{Experiment, Scale};
-use crate::sweep::axis;
+use crate::sweep::{Axis, axis};
 
 const TRANSPORT: &str = "transport";
 /// Detectors of the paper that do not wait for a timer alone.
@@ -16,7 +16,6 @@ const VERSIONS: [&str; 2] = ["Simple3", "Smart"];
 /// best.
 struct Case {
     id: &'static str,
-    serves: &'static [&'static str],
     section: Section,
     network: &'static str,
     varied: Option<Axis>,
@@ -35,7 +34,6 @@ const TOGETHER: &str = "Both clients fetch the same segments at the same time. T
 const CASES: [Case; 5] = [
     Case {
         id: "default-single",
-        serves: &["default-single"],
         section: Section::Single,
         network: "single losses",
         varied: Some(LOSS),
@@ -44,7 +42,6 @@ const CASES: [Case; 5] = [
     },
     Case {
         id: "default-burst",
-        serves: &["default-burst"],
         section: Section::Burst,
         network: "bursts of losses",
         varied: None,
@@ -53,7 +50,6 @@ const CASES: [Case; 5] = [
     },
     Case {
         id: "default-caching",
-        serves: &["default-caching"],
         section: Section::Caching,
         network: "a part is near",
         varied: Some(CACHED),
@@ -62,7 +58,6 @@ const CASES: [Case; 5] = [
     },
     Case {
         id: "default-sources",
-        serves: &["default-sources"],
         section: Section::Sources,
         network: "two servers",
         varied: None,
@@ -71,7 +66,6 @@ const CASES: [Case; 5] = [
     },
     Case {
         id: "default-fairness",
-        serves: &["default-fairness"],
         section: Section::Fairness,
         network: "two clients and background traffic, the later client",
         varied: Some(LOAD),
@@ -102,20 +96,14 @@ impl Case {
             it.only(&names[..many.min(names.len())])
         });
         let axes: Vec<_> = [transports].into_iter().chain(varied).collect();
-        Experiment {
-            name: self.id,
-            serves: self.serves,
-            scenario: swept(self.section, scale, &axes),
-            files: &[],
-            seeds: if scale == Scale::Smoke { 1 } else { 20 },
-            curves: None,
-        }
+        let seeds = if scale == Scale::Smoke { 1 } else { 20 };
+        Experiment::new(self.id, swept(self.section, scale, &axes), seeds)
     }
 
     fn figure(&self, results: &Results) -> Figure {
         let situations = self
             .varied
-            .map_or(("network", vec!["as in the paper"]), |varied| (varied.0, varied.names()));
+            .map_or(("network", vec!["as in the paper"]), |varied| (varied.name, varied.names()));
         let beside = Beside {
             id: self.id,
             network: self.network,
@@ -124,7 +112,7 @@ impl Case {
             why: self.why,
         };
         let times = |transport: &str, situation: &str, metric| {
-            let varied = self.varied.map(|it| (it.0, situation));
+            let varied = self.varied.map(|it| (it.name, situation));
             let choice: Vec<_> = [(TRANSPORT, transport)].into_iter().chain(varied).collect();
             results.values(self.id, &choice, metric)
         };

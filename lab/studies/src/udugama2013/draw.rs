@@ -134,7 +134,7 @@ fn growths(results: &Results) -> Figure {
 fn compounds(results: &Results) -> Figure {
     let runs = Runs::of(results, "compound");
     let bars = |mode| {
-        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.0, mode), loss));
+        let gains = LOSSES.map(|loss| compound::gain(&runs, (COMPOUND.name, mode), loss));
         Series::means(mode, Style::Bars, gains)
     };
     let mut series: Vec<_> = COMPOUND.names().into_iter().map(bars).collect();

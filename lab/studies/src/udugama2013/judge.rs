@@ -170,7 +170,7 @@ fn other_sources(results: &Results) -> [Dependence; 2] {
 }
 
 fn compounds(results: &Results, mode: &'static str) -> Vec<(&'static str, Finding)> {
-    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.0, mode));
+    let (runs, which) = (Runs::of(results, "compound"), (COMPOUND.name, mode));
     vec![
         ("D-09", compound::timers_are_faster(&runs, which)),
         ("D-10", compound::penalty_grows(&runs, which)),

@@ -1,8 +1,8 @@
 //! Parameters that the paper leaves open, with the values tried in their place.
-use super::axis::{Axis, CACHED, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION};
+use super::axis::{CACHED, FAIRNESS, FLAVOUR, LOAD, LOSS, VERSION, named};
 use super::scenario::{SHAPE, SIZE, Section, sweep};
 use crate::study::{Experiment, Scale};
-use crate::sweep::changed;
+use crate::sweep::{Axis, changed};
 use recoup_core::unit::Capacity;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ impl Open {
         match value == self.assumed {
             true if self.section == Section::Single => Place { experiment: ASSUMED, rest: None },
             true => Place { experiment: self.section.experiment(), rest: None },
-            false => Place { experiment: self.experiment, rest: Some((self.axis.0, value)) },
+            false => Place { experiment: self.experiment, rest: Some((self.axis.name, value)) },
         }
     }
 }
@@ -43,7 +43,7 @@ const fn open(
     section: Section,
     (assumed, axis): (&'static str, &'static str),
 ) -> Open {
-    Open { experiment, parameter, section, assumed, axis: Axis(axis) }
+    Open { experiment, parameter, section, assumed, axis: named(axis) }
 }
 
 /// All parameters that the paper leaves open.
@@ -143,7 +143,7 @@ fn shorter(section: Section, scale: Scale) -> String {
 /// The experiments that try the other values.
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let many = if scale == Scale::Smoke { 1 } else { 20 };
-    let experiment = |name, serves, section, axes: &[String]| {
+    let experiment = |name, section, axes: &[String]| {
         let (seeds, curves): (u64, Option<(u64, &'static [&'static str])>) = match section {
             Section::Burst => (0, Some((many, &["recoveries"]))),
             Section::Growth | Section::Caching => (0, Some((many, SHAPE))),
@@ -152,15 +152,15 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
             }
         };
         let scenario = shorter(section, scale) + &sweep(scale, axes);
-        Experiment { name, serves, scenario, files: &[], seeds, curves }
+        Experiment { curves, ..Experiment::new(name, scenario, seeds) }
     };
     let one = |open: &'static Open| {
         let mut axes = open.axes();
         axes.push(open.axis.without(open.assumed));
-        experiment(open.experiment, std::slice::from_ref(&open.experiment), open.section, &axes)
+        experiment(open.experiment, open.section, &axes)
     };
     let single = OPEN.iter().find(|open| open.section == Section::Single);
-    let base = single.map(|open| experiment(ASSUMED, SINGLES, Section::Single, &open.axes()));
+    let base = single.map(|open| experiment(ASSUMED, Section::Single, &open.axes()));
     // Small runs only show that everything works: one parameter of each section does.
     let first = |open: &&Open| OPEN.iter().find(|it| it.section == open.section);
     let wanted = |open: &&'static Open| {
@@ -168,16 +168,3 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     };
     base.into_iter().chain(OPEN.iter().filter(wanted).map(one)).collect()
 }
-
-/// The figures that need what is assumed.
-const SINGLES: &[&str] = &[
-    "single-floor",
-    "single-accounting",
-    "single-rtt",
-    "single-rate",
-    "single-queue",
-    "single-threshold",
-    "single-gap",
-    "single-timeout",
-    "single-soft",
-];

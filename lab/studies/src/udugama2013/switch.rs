@@ -84,13 +84,9 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     let of_path = |cell: &&Cell| if is_small { wanted(cell) } else { cell.first == FIRSTS[0] };
     let paths = CELLS.iter().filter(of_path);
     let paths = axis(PATH, paths.map(|cell| (cell.path.as_str(), cell.fields())));
-    let experiment = |name, axes: [String; 4]| Experiment {
-        name,
-        serves: &[SWITCH, "caching-simple3", "caching-smart"],
-        scenario: Section::Caching.scenario(scale) + &sweep(scale, &axes),
-        files: &[],
-        seeds: 0,
-        curves: Some((seeds, RECORDS)),
+    let experiment = |name, axes: [String; 4]| {
+        let scenario = Section::Caching.scenario(scale) + &sweep(scale, &axes);
+        Experiment { curves: Some((seeds, RECORDS)), ..Experiment::new(name, scenario, 0) }
     };
     let cubic = || FLAVOUR.only(&["Cubic"]);
     vec![

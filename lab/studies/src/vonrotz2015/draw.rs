@@ -1,5 +1,5 @@
 //! The paper's figures, drawn from our runs, and one that shows the effect of open parameters.
-use super::axis::{HOPS, Scenario, TIMERS};
+use super::axis::{HOPS, Scenario, TIMERS, spec};
 use super::open::OPEN;
 use super::runs::{At, Runs, mean_of};
 use super::scenario::VARIANTS;
@@ -14,52 +14,8 @@ use std::fmt::Display;
 /// Most points of a trace, divided by four.
 const SLICES: usize = 1_000;
 
-/// The figures of the traces: scenario and hops, the paper's figure, and their names by timer. The last are the figures
-/// over all hops that the same runs serve.
-pub(super) static TRACES: [(At, &str, [&str; 8]); 3] = [
-    (
-        trace::ONE,
-        "2",
-        [
-            "trace-1-constant",
-            "trace-1-tcp",
-            "trace-1-timeest",
-            "trace-1-ccntimer",
-            "trace-1-wma",
-            "trace-1-icp",
-            "time-1",
-            "interests-1",
-        ],
-    ),
-    (
-        trace::ROW,
-        "5",
-        [
-            "trace-2-constant",
-            "trace-2-tcp",
-            "trace-2-timeest",
-            "trace-2-ccntimer",
-            "trace-2-wma",
-            "trace-2-icp",
-            "time-2",
-            "interests-2",
-        ],
-    ),
-    (
-        trace::SIDES,
-        "7",
-        [
-            "trace-3-constant",
-            "trace-3-tcp",
-            "trace-3-timeest",
-            "trace-3-ccntimer",
-            "trace-3-wma",
-            "trace-3-icp",
-            "time-3",
-            "interests-3",
-        ],
-    ),
-];
+/// The figures of the traces: scenario and hops, and the paper's figure.
+const TRACES: [(At, &str); 3] = [(trace::ONE, "2"), (trace::ROW, "5"), (trace::SIDES, "7")];
 
 /// Ratios of the paper: hops, timer, and its value over that of CCNTimer.
 type Ratios = &'static [(&'static str, &'static str, f64)];
@@ -124,9 +80,10 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
         all.push(by_hops(of, "time", times, time));
         all.push(by_hops(of, "interests", interests, sent));
     }
-    for (at, of_paper, names) in TRACES {
-        for (timer, name) in TIMERS.into_iter().zip(names) {
-            all.extend(traced(&runs, at, of_paper, timer, name));
+    for ((at, of_paper), number) in TRACES.into_iter().zip(1..) {
+        for timer in TIMERS {
+            let name = format!("trace-{number}-{}", spec(timer));
+            all.extend(traced(&runs, at, of_paper, timer, &name));
         }
     }
     all.extend([variants(results), open(results)]);

@@ -97,18 +97,8 @@ impl Open {
     }
 }
 
-/// The figure of single changes.
-const OF_OPEN: &[&str] = &["open"];
-
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
-    let experiment = |name, scenario| Experiment {
-        name,
-        serves: OF_OPEN,
-        scenario,
-        files: &[],
-        seeds: seeds(scale),
-        curves: None,
-    };
+    let experiment = |name, scenario| Experiment::new(name, scenario, seeds(scale));
     // Small runs only show that everything works: a few values suffice.
     let some = if scale == Scale::Smoke { 9 } else { 1 };
     let place = |place, chosen: &[&'static str], is_in: &dyn Fn(&Open) -> bool| {

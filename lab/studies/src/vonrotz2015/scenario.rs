@@ -1,6 +1,5 @@
 //! The experiments: the paper's three scenarios, and the places whose traces it shows.
 use super::axis::{Scenario, TIMERS, axis, hops, rto, timers};
-use super::draw::TRACES;
 use super::open;
 use super::runs;
 use super::setup::{LAST, NAMED};
@@ -99,16 +98,12 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
 /// The paper's own experiments.
 fn paper(scale: Scale) -> Vec<Experiment> {
     let assumed = axis("setup", [(ASSUMED, NAMED.fields())]);
-    let sized = |size, name, serves, axes: &[String]| Experiment {
-        name,
-        serves,
-        scenario: scenario(&[axes, std::slice::from_ref(&assumed)].concat(), size),
-        files: &[],
-        seeds: seeds(scale),
-        curves: None,
+    let sized = |size, name, axes: &[String]| {
+        let scenario = scenario(&[axes, std::slice::from_ref(&assumed)].concat(), size);
+        Experiment::new(name, scenario, seeds(scale))
     };
-    let whole = |name, serves, axes: &[String]| sized(Size::of_one(scale), name, serves, axes);
-    let many = |name, serves, axes: &[String]| sized(Size::of_many(scale), name, serves, axes);
+    let whole = |name, axes: &[String]| sized(Size::of_one(scale), name, axes);
+    let many = |name, axes: &[String]| sized(Size::of_many(scale), name, axes);
     let place = |scenario, chosen: &[&'static str]| hops(scenario, &NAMED, chosen);
     let traced = Some((seeds(scale), TRACE));
     // Spurious timeouts are a few in a run.
@@ -123,20 +118,20 @@ fn paper(scale: Scale) -> Vec<Experiment> {
     };
     let axes = |scenario, chosen: &[&'static str]| [timers(&TIMERS), place(scenario, chosen)];
     let (one, row, sides) = (Scenario::One, Scenario::Row, Scenario::Sides);
-    let near = many("side-trace", &TRACES[2].2, &axes(sides, &["1"]));
+    let near = many("side-trace", &axes(sides, &["1"]));
     let near_two = [timers(&["CCNTimer", "WMA"]), place(sides, &["1"])];
-    let spurious = whole(runs::WHOLE, &["spurious"], &near_two);
+    let spurious = whole(runs::WHOLE, &near_two);
     let (but_three, but_five) = (["1", "2", "4", "5"], ["1", "2", "3", "4"]);
     vec![
-        whole("one", &["time-1", "interests-1"], &axes(one, &but_three)),
-        many("row", &["time-2", "interests-2"], &axes(row, &but_five)),
-        many("side", &["time-3", "interests-3"], &axes(sides, &["2", "3", "4", "5"])),
-        traces(whole("one-trace", &TRACES[0].2, &axes(one, &["3"]))),
-        traces(many("row-trace", &TRACES[1].2, &axes(row, &["5"]))),
+        whole("one", &axes(one, &but_three)),
+        many("row", &axes(row, &but_five)),
+        many("side", &axes(sides, &["2", "3", "4", "5"])),
+        traces(whole("one-trace", &axes(one, &["3"]))),
+        traces(many("row-trace", &axes(row, &["5"]))),
         traces(Experiment { scenario: followed(&near.scenario), seeds: many_seeds, ..near }),
         Experiment { scenario: followed(&spurious.scenario), seeds: many_seeds, ..spurious },
-        whole("variants-1", &["variants"], &[variants(|_| true), place(one, &["3"])]),
-        many("variants-2", &["variants"], &[variants(is_longer), place(row, &["5"])]),
+        whole("variants-1", &[variants(|_| true), place(one, &["3"])]),
+        many("variants-2", &[variants(is_longer), place(row, &["5"])]),
     ]
 }
 
@@ -151,9 +146,7 @@ mod tests {
     use recoup_sim::network::{ApplicationKind, Network};
 
     fn at(all: &[Experiment], name: &str, label: &str) -> Network {
-        let experiment = all.iter().find(|it| it.name == name).unwrap();
-        let found = experiment.networks().into_iter().find(|(own, _)| own == label);
-        found.unwrap_or_else(|| panic!("{name}: {label}")).1
+        all.iter().find(|it| it.name == name).unwrap().network(label)
     }
 
     /// Names of consumers with the nodes where they stand.
@@ -161,13 +154,6 @@ mod tests {
         let of =
             network.applications.iter().filter(|it| matches!(it.kind, ApplicationKind::Fetch(_)));
         of.map(|it| (it.name.as_str(), network.nodes[it.node.0 as usize].name.as_str())).collect()
-    }
-
-    #[test]
-    fn every_experiment_is_a_scenario_at_every_scale() {
-        let points = [Scale::Smoke, Scale::Check, Scale::Verdict, Scale::Paper]
-            .map(|scale| experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>());
-        assert_eq!(points, [184, 550, 550, 106]);
     }
 
     #[test]

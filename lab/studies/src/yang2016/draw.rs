@@ -30,7 +30,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
     figures.extend(windows(results, "linear", "c1", "window"));
     figures.extend(timers(results));
     figures.extend(windows(results, "dumbbell", "c1", "sharing"));
-    figures.extend(scenario::open().map(|it| open(results, it.experiment, it.axis, &it.values)));
+    figures.extend(scenario::OPEN.iter().map(|it| open(results, it)));
     figures.extend(defaults(results));
     figures.retain(Figure::shows_ours);
     figures
@@ -133,16 +133,16 @@ fn timers(results: &Results) -> Vec<Figure> {
 }
 
 /// Time over something that the paper leaves open.
-fn open(results: &Results, experiment: &str, axis: &'static str, values: &[&str]) -> Figure {
-    let mut series = Vec::new();
-    for design in &DESIGNS[1..] {
-        let of =
-            |value| results.values(experiment, &[("design", design), (axis, value)], "c1.time_s");
-        let times = values.iter().map(|value| of(value));
-        series.push(Series::means(&format!("design {design}"), Style::Line, times));
-    }
-    Figure {
-        id: experiment.into(),
-        ..WORDS.figure("open", &[("axis", &axis)], series).over(values)
-    }
+fn open(results: &Results, open: &scenario::Open) -> Figure {
+    let axis = open.axis.name;
+    let line = |design: &&str| {
+        let of = |value| {
+            results.values(open.experiment, &[("design", design), (axis, value)], "c1.time_s")
+        };
+        let times = open.axis.names().into_iter().map(of);
+        Series::means(&format!("design {design}"), Style::Line, times)
+    };
+    let series = DESIGNS[1..].iter().map(line).collect();
+    let figure = WORDS.figure("open", &[("axis", &axis)], series).over(open.axis.names());
+    Figure { id: open.experiment.into(), ..figure }
 }

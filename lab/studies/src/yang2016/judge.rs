@@ -220,14 +220,14 @@ fn deviations(runs: &Runs<'_>, design: &str) -> Vec<Seeded> {
 /// open.
 pub(super) fn dependences(results: &Results) -> Vec<Dependence> {
     let mut all = Vec::new();
-    for open in scenario::open() {
-        for value in open.values {
-            let rest = Some((open.axis, value));
+    for open in &scenario::OPEN {
+        for value in open.axis.names() {
+            let rest = Some((open.axis.name, value));
             let runs = Runs { results, experiment: open.experiment, rest, consumers: ONE };
             let findings = without_a_fixed_window(&runs);
             let is_assumed = value == open.assumed;
             all.push(Dependence {
-                parameter: open.axis,
+                parameter: open.axis.name,
                 value: value.into(),
                 is_assumed,
                 findings,

@@ -1,7 +1,7 @@
 //! The experiments: the paper's two networks with its four designs, and what it leaves open.
 use crate::beside;
 use crate::study::{Experiment, Scale};
-use crate::sweep::{axis, changed};
+use crate::sweep::{Axis, axis, changed};
 use recoup_core::unit::Capacity;
 
 /// The paper's network with one consumer, in Mini-NDN's format.
@@ -15,130 +15,43 @@ const FILES: &[(&str, &str)] = &[("linear.conf", LINEAR_CONF), ("dumbbell.conf",
 /// state the mean delay of 0.3 ms at each hop.
 const COMMON: &str = include_str!("common.toml");
 
+/// The axis of that name.
+const fn named(name: &'static str) -> Axis {
+    Axis::new(include_str!("axes.toml"), name)
+}
+
+/// The designs that adapt.
+const ADAPTIVE: Axis = named("design");
+
 /// The designs as variants of one scenario; the window of #0 depends on the network. It takes no samples, so its
 /// timeout stays the initial one of RFC 6298.
 fn designs(fixed_window: u32) -> String {
-    format!(
-        r##"
-[sweep.design."#0"]
-"fetch.congestion" = "fixed(window={fixed_window})"
-"fetch.rto" = "constant(rto=1s)"
-{}"##,
-        ADAPTIVE
-    )
+    let fixed = format!(
+        "\"fetch.congestion\" = \"fixed(window={fixed_window})\"\n\"fetch.rto\" = \"constant(rto=1s)\"\n"
+    );
+    axis(ADAPTIVE.name, [("#0", fixed)]) + &ADAPTIVE.text()
 }
 
-const ADAPTIVE: &str = r##"
-[sweep.design."#1"]
-"fetch.congestion" = "yang2016(conservative=off)"
-"fetch.sampling" = "every"
-[sweep.design."#2"]
-"fetch.congestion" = "yang2016"
-"fetch.sampling" = "every"
-[sweep.design."#3"]
-"fetch.congestion" = "yang2016"
-"fetch.sampling" = "per-rtt"
-"##;
+const LINEAR: &str = include_str!("linear.toml");
+const DUMBBELL: &str = include_str!("dumbbell.toml");
 
-const LINEAR: &str = r#"
-[topology]
-file = "linear.conf"
-[applications.c1]
-kind = "fetch"
-node = "c1"
-object = "/p1/file"
-[applications.p1]
-kind = "serve"
-node = "p1"
-prefix = "/p1/file"
-"#;
-
-const DUMBBELL: &str = r#"
-[topology]
-file = "dumbbell.conf"
-[applications.c1]
-kind = "fetch"
-node = "c1"
-object = "/p1/file"
-[applications.c2]
-kind = "fetch"
-node = "c2"
-object = "/p2/file"
-[applications.p1]
-kind = "serve"
-node = "p1"
-prefix = "/p1/file"
-[applications.p2]
-kind = "serve"
-node = "p2"
-prefix = "/p2/file"
-"#;
-
-/// A parameter that the paper leaves open: an axis, its variants, and the fields that each variant
-/// sets.
-struct Open {
-    experiment: &'static str,
-    serves: &'static [&'static str],
-    axis: &'static str,
-    /// The variant that the other experiments assume.
-    assumed: &'static str,
-    variants: &'static [(&'static str, &'static str)],
+/// A parameter that the paper leaves open: the experiment and figure, its axis, and the value that the other experiments
+/// assume.
+pub(super) struct Open {
+    pub experiment: &'static str,
+    pub axis: Axis,
+    pub assumed: &'static str,
 }
 
-const OPEN: [Open; 4] = [
-    Open {
-        experiment: "linear-floor",
-        serves: &["linear-floor"],
-        axis: "floor",
-        assumed: "0 ms",
-        variants: &[
-            ("0 ms", r#""fetch.rto.min" = "0 ms""#),
-            ("50 ms", r#""fetch.rto.min" = "50 ms""#),
-            ("70 ms", r#""fetch.rto.min" = "70 ms""#),
-            ("80 ms", r#""fetch.rto.min" = "80 ms""#),
-            ("100 ms", r#""fetch.rto.min" = "100 ms""#),
-            ("150 ms", r#""fetch.rto.min" = "150 ms""#),
-            ("200 ms", r#""fetch.rto.min" = "200 ms""#),
-            ("1 s", r#""fetch.rto.min" = "1 s""#),
-        ],
-    },
-    Open {
-        experiment: "linear-jitter",
-        serves: &["linear-jitter"],
-        axis: "jitter",
-        assumed: "0.3 ms",
-        variants: &[
-            ("0 ms", r#""link.jitter" = "none""#),
-            ("0.1 ms", r#""link.jitter" = "exponential(mean=0.1ms)""#),
-            ("0.3 ms", r#""link.jitter" = "exponential(mean=0.3ms)""#),
-            ("1 ms", r#""link.jitter" = "exponential(mean=1ms)""#),
-        ],
-    },
-    Open {
-        experiment: "linear-segment",
-        serves: &["linear-segment"],
-        axis: "segment",
-        assumed: "1024 B",
-        variants: &[
-            ("512 B", "\"serve.segment\" = \"512 B\"\n\"serve.packet\" = \"936 B\""),
-            ("1024 B", "\"serve.segment\" = \"1024 B\"\n\"serve.packet\" = \"1448 B\""),
-            ("4096 B", "\"serve.segment\" = \"4096 B\"\n\"serve.packet\" = \"4520 B\""),
-            ("8000 B", "\"serve.segment\" = \"8000 B\"\n\"serve.packet\" = \"8424 B\""),
-        ],
-    },
-    Open {
-        experiment: "linear-reading",
-        serves: &["linear-reading"],
-        axis: "reading",
-        assumed: "as decided",
-        variants: &[
-            ("as decided", r#""fetch.rto.init" = "1 s""#),
-            ("window 1 after a loss", r#""fetch.congestion.reset-to-init" = true"#),
-            ("a timeout cancels", r#""fetch.cancel-on-timeout" = true"#),
-            ("first timeout 3 s", r#""fetch.rto.init" = "3 s""#),
-            ("queue before the delay", r#""links.'*'.order" = "rate-then-delay""#),
-        ],
-    },
+const fn open(experiment: &'static str, axis: &'static str, assumed: &'static str) -> Open {
+    Open { experiment, axis: named(axis), assumed }
+}
+
+pub(super) static OPEN: [Open; 4] = [
+    open("linear-floor", "floor", "0 ms"),
+    open("linear-jitter", "jitter", "0.3 ms"),
+    open("linear-segment", "segment", "1024 B"),
+    open("linear-reading", "reading", "as decided"),
 ];
 
 pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
@@ -148,65 +61,32 @@ pub(super) fn experiments(scale: Scale) -> Vec<Experiment> {
     };
     let common = changed(COMMON, |scenario| scenario.set(&["serve", "size"], size));
     let text = |network: &str, sweep: String| format!("{common}{network}{sweep}");
-    let experiment = |name, serves, scenario| Experiment {
-        name,
-        serves,
-        scenario,
-        files: FILES,
-        seeds,
-        curves: None,
-    };
+    let experiment =
+        |name, scenario| Experiment { files: FILES, ..Experiment::new(name, scenario, seeds) };
     let mut all = vec![
         Experiment {
             curves: Some((1, &["window", "rto"])),
-            ..experiment(
-                "linear",
-                &["linear", "window", "rto-2", "rto-3"],
-                text(LINEAR, designs(32)),
-            )
+            ..experiment("linear", text(LINEAR, designs(32)))
         },
         Experiment {
             curves: Some((1, &["window"])),
-            ..experiment("dumbbell", &["dumbbell", "sharing"], text(DUMBBELL, designs(16)))
+            ..experiment("dumbbell", text(DUMBBELL, designs(16)))
         },
     ];
     if scale != Scale::Paper {
         all.extend(OPEN.iter().map(|open| {
             // The design comes first: it names algorithms whose parameters a variant then sets.
-            let variants = open.variants.iter().map(|(name, fields)| (*name, (*fields).to_owned()));
-            let sweep = format!("{ADAPTIVE}{}", axis(open.axis, variants));
-            experiment(open.experiment, open.serves, text(LINEAR, sweep))
+            let sweep = ADAPTIVE.text() + &open.axis.text();
+            experiment(open.experiment, text(LINEAR, sweep))
         }));
         let with_default = |window| {
-            let default = axis("design", [(beside::DEFAULT, beside::fields())]);
+            let default = axis(ADAPTIVE.name, [(beside::DEFAULT, beside::fields())]);
             designs(window) + &default
         };
-        all.push(experiment("default-linear", &["default-linear"], text(LINEAR, with_default(32))));
-        all.push(experiment(
-            "default-dumbbell",
-            &["default-dumbbell"],
-            text(DUMBBELL, with_default(16)),
-        ));
+        all.push(experiment("default-linear", text(LINEAR, with_default(32))));
+        all.push(experiment("default-dumbbell", text(DUMBBELL, with_default(16))));
     }
     all
-}
-
-/// An open parameter: its experiment, its axis, the value that is assumed, and all values.
-pub(super) struct Parameter {
-    pub experiment: &'static str,
-    pub axis: &'static str,
-    pub assumed: &'static str,
-    pub values: Vec<&'static str>,
-}
-
-/// The parameters that the paper leaves open.
-pub(super) fn open() -> impl Iterator<Item = Parameter> {
-    OPEN.iter().map(|open| Parameter {
-        experiment: open.experiment,
-        axis: open.axis,
-        assumed: open.assumed,
-        values: open.variants.iter().map(|(name, _)| *name).collect(),
-    })
 }
 
 #[cfg(test)]
@@ -218,19 +98,6 @@ mod tests {
     fn fetch(network: &Network) -> &FetchOptions {
         let ApplicationKind::Fetch(plan) = &network.applications[0].kind else { panic!() };
         &plan.options
-    }
-
-    #[test]
-    fn every_experiment_is_a_scenario_at_every_scale() {
-        for (scale, runs) in [
-            (Scale::Smoke, 8 + 73),
-            (Scale::Check, 8 + 73),
-            (Scale::Verdict, 8 + 73),
-            (Scale::Paper, 8),
-        ] {
-            let points = experiments(scale).iter().map(|it| it.networks().len()).sum::<usize>();
-            assert_eq!(points, runs, "{scale:?}");
-        }
     }
 
     #[test]
@@ -252,11 +119,8 @@ mod tests {
     #[test]
     fn variant_changes_its_fields_and_keeps_the_design() {
         let all = experiments(Scale::Check);
-        let at = |name: &str, label: &str| {
-            let experiment = all.iter().find(|it| it.name == name).unwrap();
-            let found = experiment.networks().into_iter().find(|(own, _)| own == label);
-            found.unwrap_or_else(|| panic!("{label}")).1
-        };
+        let at =
+            |name: &str, label: &str| all.iter().find(|it| it.name == name).unwrap().network(label);
         let network = at("linear-reading", "design=#1, reading=window 1 after a loss");
         let congestion = fetch(&network).congestion.text();
         assert!(

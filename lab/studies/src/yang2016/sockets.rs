@@ -2,18 +2,8 @@
 //! paper.
 use super::draw::{DUMBBELL_TIMES, LINEAR_TIMES};
 use super::{DESIGNS, scenario};
-use crate::compare::{Quantity, Reported, Sockets, Terms};
+use crate::compare::{Reported, Sockets, Terms};
 use crate::study::Scale;
-
-const QUANTITIES: &[Quantity] = &[
-    Quantity { metric: "time_s", label: "time", unit: "s", factor: 1.0 },
-    Quantity { metric: "throughput_bps", label: "throughput", unit: "kbit/s", factor: 1e-3 },
-    Quantity { metric: "loss_event_percent", label: "loss events", unit: "%", factor: 1.0 },
-    Quantity { metric: "timeouts", label: "timeouts", unit: "", factor: 1.0 },
-];
-
-/// #1 and #2 depend on the natural variation of the round trip, to which processes add.
-const DECISIVE: &[(&str, &str)] = &[("design", "#0"), ("design", "#3")];
 
 pub(super) fn sockets(scale: Scale) -> Sockets {
     let mut simulated = scenario::experiments(scale);
@@ -35,9 +25,7 @@ pub(super) fn sockets(scale: Scale) -> Sockets {
             Reported { experiment, point: ("design", design), place, text }
         })
     });
-    let reported = reported.collect();
-    let (quantities, contests) = (QUANTITIES, &[]);
-    let terms = Terms { quantities, decisive: DECISIVE, within: 0.05, reported, contests };
+    let terms = Terms { reported: reported.collect(), ..Terms::read(include_str!("terms.toml")) };
     Sockets { experiments, simulated, terms }
 }
 

@@ -15,8 +15,8 @@ pub(super) fn figures(results: &Results) -> impl Iterator<Item = Figure> {
 
 fn figure(open: &Open, results: &Results) -> Figure {
     let assumed = (open.assumed, Runs::assumed(results));
-    let others = open.values.iter();
-    let others = others.map(|(value, _)| (*value, Runs::with(results, open.experiment, value)));
+    let others = open.values();
+    let others = others.map(|(value, _)| (value, Runs::with(results, open.experiment, value)));
     let setups: Vec<_> = std::iter::once(assumed).chain(others).collect();
     let bars = |(metric, name, s): (&str, &str, &str)| {
         let of = |runs: &Runs<'_>| {
