@@ -44,10 +44,14 @@ pub(crate) mod track;
 pub use plan::RecordPlan;
 pub use table::Table;
 
-use crate::network::Network;
+use crate::network::{ApplicationId, Network};
 use crate::observe::{Observation, Observer};
+use place::Places;
+use recoup_transport::application::Report;
+use recoup_transport::event::Event;
 use recoup_transport::time::Instant;
 use std::sync::Arc;
+use table::Sheet;
 
 /// An observer that makes tables.
 pub trait Recorder: Observer {
@@ -61,6 +65,59 @@ pub trait Recorder: Observer {
     }
 }
 
+/// An observation, when it was made, and the places of its network.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    places: &'a Places,
+    now: Instant,
+    observation: &'a Observation<'a>,
+}
+
+/// What fills a table.
+trait Fill {
+    /// Columns of the table, as [`table::Sheet::of`] reads them.
+    const COLUMNS: &'static str;
+
+    /// Takes in an observation, and appends the rows that it completes.
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet);
+
+    /// The run is over at `now`: appends the rows that are open.
+    fn finish(&mut self, places: &Places, now: Instant, sheet: &mut Sheet) {
+        let _ = (places, now, sheet);
+    }
+}
+
+/// The recorder of one table.
+struct Filled<F> {
+    places: Arc<Places>,
+    sheet: Sheet,
+    fill: F,
+}
+
+impl<F: Fill> Filled<F> {
+    /// A table of that name and at most so many rows.
+    fn new(name: &str, rows: usize, places: Arc<Places>, fill: F) -> Self {
+        Self { places, sheet: Sheet::of(name, F::COLUMNS, rows), fill }
+    }
+}
+
+impl<F: Fill> Observer for Filled<F> {
+    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+        self.fill.on(Seen { places: &self.places, now, observation }, &mut self.sheet);
+    }
+}
+
+impl<F: Fill> Recorder for Filled<F> {
+    fn take(&mut self) -> Vec<Table> {
+        vec![self.sheet.take()]
+    }
+
+    fn finish(&mut self, now: Instant) -> Vec<Table> {
+        self.fill.finish(&self.places, now, &mut self.sheet);
+        self.take()
+    }
+}
+
 /// All records of a run.
 #[derive(Default)]
 pub struct Records {
@@ -70,7 +127,7 @@ pub struct Records {
 impl Records {
     /// The recorders of these plans for a simulation of `network`.
     pub fn new(network: &Network, plans: &[RecordPlan]) -> Self {
-        let places = Arc::new(place::Places::new(network));
+        let places = Arc::new(Places::new(network));
         let recorders = plans.iter().map(|plan| plan.recorder(network, &places));
         Self { recorders: recorders.collect() }
     }
@@ -102,6 +159,16 @@ impl Observer for Records {
 /// An instant as a cell, in seconds.
 fn seconds<'a>(at: Instant) -> table::Cell<'a> {
     table::Cell::F64(at.as_secs_f64())
+}
+
+/// An event of an application, if the observation is one.
+fn event<'a>(observation: &'a Observation<'_>) -> Option<(ApplicationId, &'a Event)> {
+    match observation {
+        Observation::Application { application, report: Report::Event(event) } => {
+            Some((*application, event))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

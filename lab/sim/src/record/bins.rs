@@ -1,14 +1,16 @@
 //! Records of which a row is about a stretch of time: what all of them do alike.
-use super::Recorder;
 use super::period::Period;
 use super::place::Places;
-use super::table::{Sheet, Table};
-use crate::observe::{Observation, Observer};
+use super::table::Sheet;
+use super::{Fill, Seen};
+use crate::observe::Observation;
 use recoup_transport::time::{Duration, Instant};
-use std::sync::Arc;
 
 /// Counts of a stretch of time, and the rows made from them.
 pub(super) trait Count {
+    /// As [`Fill::COLUMNS`].
+    const COLUMNS: &'static str;
+
     /// Takes in an observation.
     fn count(&mut self, places: &Places, observation: &Observation<'_>);
 
@@ -18,48 +20,41 @@ pub(super) trait Count {
 
 /// The table of what is counted in each stretch. A stretch in which nothing happened makes no rows.
 pub(super) struct Bins<C> {
-    places: Arc<Places>,
     period: Period,
-    sheet: Sheet,
     counts: C,
 }
 
 impl<C: Count> Bins<C> {
-    /// Intervals of `width`, up to the capacity of the sheet.
-    pub(super) fn new(places: Arc<Places>, width: Duration, sheet: Sheet, counts: C) -> Self {
-        Self { places, period: Period::new(width), sheet, counts }
+    /// Intervals of `width`.
+    pub(super) fn new(width: Duration, counts: C) -> Self {
+        Self { period: Period::new(width), counts }
     }
 
-    fn roll(&mut self, now: Instant) {
+    fn roll(&mut self, places: &Places, now: Instant, sheet: &mut Sheet) {
         while let Some(stretch) = self.period.due(now) {
-            self.flush(stretch);
+            self.flush(places, stretch, sheet);
             self.period.skip(now);
         }
     }
 
-    fn flush(&mut self, (start, end): (Instant, Instant)) {
-        let seconds = end.since(start).as_secs_f64();
-        self.counts.rows(&self.places, start, seconds, &mut self.sheet);
+    fn flush(&mut self, places: &Places, (start, end): (Instant, Instant), sheet: &mut Sheet) {
+        self.counts.rows(places, start, end.since(start).as_secs_f64(), sheet);
     }
 }
 
-impl<C: Count> Observer for Bins<C> {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        self.roll(now);
-        self.counts.count(&self.places, observation);
-    }
-}
+impl<C: Count> Fill for Bins<C> {
+    const COLUMNS: &'static str = C::COLUMNS;
 
-impl<C: Count> Recorder for Bins<C> {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
+        self.roll(places, now, sheet);
+        self.counts.count(places, observation);
     }
 
-    fn finish(&mut self, now: Instant) -> Vec<Table> {
-        self.roll(now);
+    fn finish(&mut self, places: &Places, now: Instant, sheet: &mut Sheet) {
+        self.roll(places, now, sheet);
         if let Some(stretch) = self.period.rest(now) {
-            self.flush(stretch);
+            self.flush(places, stretch, sheet);
         }
-        self.take()
     }
 }

@@ -1,14 +1,13 @@
 //! Hits, misses and evictions of content stores, in bins of time.
-use super::bins::{Bins, Count};
+use super::bins::Count;
 use super::place::Places;
 use super::seconds;
 use super::table::{Cell, Sheet};
 use crate::network::NodeId;
 use crate::observe::Observation;
 use recoup_forwarder::event::NodeEvent;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Makes `caches`: a row for each node whose content store was asked or gave something up.
 #[derive(Default)]
@@ -17,15 +16,10 @@ pub(super) struct Caches {
     counts: BTreeMap<NodeId, [u64; 3]>,
 }
 
-impl Caches {
-    pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = "time_s f64 s, node text, hits u64, misses u64, evicted u64 packets";
-        let sheet = Sheet::of("caches", columns, rows);
-        Bins::new(places, bin, sheet, Self::default())
-    }
-}
-
 impl Count for Caches {
+    const COLUMNS: &'static str =
+        "time_s f64 s, node text, hits u64, misses u64, evicted u64 packets";
+
     fn count(&mut self, _: &Places, observation: &Observation<'_>) {
         let Observation::Node { node, event } = *observation else {
             return;

@@ -1,13 +1,12 @@
 //! Dropped packets, in bins of time.
-use super::bins::{Bins, Count};
+use super::bins::Count;
 use super::place::{Channel, Places};
 use super::seconds;
 use super::table::{Cell, Sheet};
 use crate::observe::Observation;
 use recoup_forwarder::packet::Kind;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Makes `drops`. Places are nodes (`r1`) and directions of links (`r1-r2.forth`).
 #[derive(Default)]
@@ -15,15 +14,10 @@ pub(super) struct Drops {
     counts: BTreeMap<(String, Option<Kind>, &'static str), u64>,
 }
 
-impl Drops {
-    pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = "time_s f64 s, place text, kind text, reason text, packets u64 packets";
-        let sheet = Sheet::of("drops", columns, rows);
-        Bins::new(places, bin, sheet, Self::default())
-    }
-}
-
 impl Count for Drops {
+    const COLUMNS: &'static str =
+        "time_s f64 s, place text, kind text, reason text, packets u64 packets";
+
     fn count(&mut self, places: &Places, observation: &Observation<'_>) {
         let key = match *observation {
             Observation::Dropped { node, kind, reason } => {

@@ -1,39 +1,27 @@
 //! Curves and events of applications: windows, RTO estimates, all other events.
 use super::period::Spacing;
-use super::place::Places;
-use super::table::{Cell, Sheet, Table};
-use super::{Recorder, seconds};
-use crate::network::ApplicationId;
-use crate::observe::{Observation, Observer};
+use super::table::{Cell, Sheet};
+use super::{Fill, Seen, event, seconds};
+use crate::observe::Observation;
 use recoup_transport::application::Report;
 use recoup_transport::event::Event;
-use recoup_transport::time::{Duration, Instant};
-use std::sync::Arc;
+use recoup_transport::time::Duration;
 
 /// Makes `window`.
-pub(super) struct Windows {
-    places: Arc<Places>,
-    sheet: Sheet,
-    spacing: Spacing,
-}
+pub(super) struct Windows(pub Spacing);
 
-impl Windows {
-    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns = "time_s f64 s, application text, window f64 segments, ssthresh f64 segments, \
-             delay_window f64 segments";
-        let spacing = Spacing::new(every, places.applications());
-        Self { places, sheet: Sheet::of("window", columns, rows), spacing }
-    }
-}
+impl Fill for Windows {
+    const COLUMNS: &'static str = "time_s f64 s, application text, window f64 segments, ssthresh f64 segments, \
+         delay_window f64 segments";
 
-impl Observer for Windows {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
         if let Some((id, Event::Window { window, ssthresh, delay_window })) = event(observation)
-            && self.spacing.admits(id.0 as usize, now)
+            && self.0.admits(id.0 as usize, now)
         {
-            self.sheet.push(&[
+            sheet.push(&[
                 seconds(now),
-                Cell::Text(self.places.application(id)),
+                Cell::Text(places.application(id)),
                 Cell::F64(*window),
                 Cell::F64(*ssthresh),
                 Cell::F64(*delay_window),
@@ -42,68 +30,36 @@ impl Observer for Windows {
     }
 }
 
-impl Recorder for Windows {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
-    }
-}
-
 /// Makes `rto`.
-pub(super) struct Rtos {
-    places: Arc<Places>,
-    sheet: Sheet,
-    spacing: Spacing,
-}
+pub(super) struct Rtos(pub Spacing);
 
-impl Rtos {
-    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns = "time_s f64 s, application text, segment u64, rtt_s f64 s, srtt_s f64 s, rttvar_s f64 \
-             s, rto_s f64 s";
-        let spacing = Spacing::new(every, places.applications());
-        Self { places, sheet: Sheet::of("rto", columns, rows), spacing }
-    }
-}
+impl Fill for Rtos {
+    const COLUMNS: &'static str = "time_s f64 s, application text, segment u64, rtt_s f64 s, srtt_s f64 s, rttvar_s f64 \
+         s, rto_s f64 s";
 
-impl Observer for Rtos {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        let Some((id, event)) = event(observation) else {
-            return;
-        };
-        let Event::Sampled { segment, rtt, srtt, rttvar, rto } = *event else {
-            return;
-        };
-        if self.spacing.admits(id.0 as usize, now) {
-            let times =
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
+        if let Some((id, event)) = event(observation)
+            && let Event::Sampled { segment, rtt, srtt, rttvar, rto } = *event
+            && self.0.admits(id.0 as usize, now)
+        {
+            let [rtt, srtt, rttvar, rto] =
                 [rtt, srtt, rttvar, rto].map(|it| Cell::F64(Duration::from(it).as_secs_f64()));
-            let [rtt, srtt, rttvar, rto] = times;
-            let application = Cell::Text(self.places.application(id));
-            let row = [seconds(now), application, Cell::U64(segment), rtt, srtt, rttvar, rto];
-            self.sheet.push(&row);
+            let (id, segment) = (Cell::Text(places.application(id)), Cell::U64(segment));
+            sheet.push(&[seconds(now), id, segment, rtt, srtt, rttvar, rto]);
         }
     }
 }
 
-impl Recorder for Rtos {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
-    }
-}
-
 /// Makes `events`: what has no table of its own. The segment is -1 where an event has none.
-pub(super) struct Events {
-    places: Arc<Places>,
-    sheet: Sheet,
-}
+pub(super) struct Events;
 
-impl Events {
-    pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = "time_s f64 s, application text, event text, segment i64, detail text";
-        Self { places, sheet: Sheet::of("events", columns, rows) }
-    }
-}
+impl Fill for Events {
+    const COLUMNS: &'static str =
+        "time_s f64 s, application text, event text, segment i64, detail text";
 
-impl Observer for Events {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
         let row = match *observation {
             Observation::Started { application, .. } => Some((application, ("started", None, ""))),
             Observation::Application { application, report } => {
@@ -111,22 +67,14 @@ impl Observer for Events {
             }
             _ => None,
         };
-        let Some((id, (event, segment, detail))) = row else {
-            return;
-        };
-        self.sheet.push(&[
+        let Some((id, (event, segment, detail))) = row else { return };
+        sheet.push(&[
             seconds(now),
-            Cell::Text(self.places.application(id)),
+            Cell::Text(places.application(id)),
             Cell::Text(event),
             Cell::I64(segment.map_or(-1, |segment| i64::try_from(segment).unwrap_or(i64::MAX))),
             Cell::Text(detail),
         ]);
-    }
-}
-
-impl Recorder for Events {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
     }
 }
 
@@ -175,13 +123,4 @@ fn event_words(event: &Event) -> Option<Words> {
         _ => return None,
     };
     Some(words)
-}
-
-fn event<'a>(observation: &'a Observation<'_>) -> Option<(ApplicationId, &'a Event)> {
-    match observation {
-        Observation::Application { application, report: Report::Event(event) } => {
-            Some((*application, event))
-        }
-        _ => None,
-    }
 }

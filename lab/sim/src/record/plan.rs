@@ -1,9 +1,13 @@
 //! Records as a scenario specifies them.
+use super::bins::{Bins, Count};
+use super::period::Spacing;
 use super::place::Places;
 use super::{
-    Recorder, cache, drop, flow, handoff, queue, rate, recovery, residual, segment, timeout,
+    Fill, Filled, Recorder, cache, drop, flow, handoff, queue, rate, recovery, residual, segment,
+    timeout,
 };
 use crate::network::Network;
+use crate::oracle::Oracle;
 use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
 use recoup_transport::time::Duration;
 use std::fmt;
@@ -83,23 +87,36 @@ impl RecordPlan {
 
     /// The recorder for a simulation of `network`, whose places these are.
     pub fn recorder(&self, network: &Network, places: &Arc<Places>) -> Box<dyn Recorder> {
-        let (rows, interval, places) = (self.rows, self.interval, Arc::clone(places));
+        let interval = self.interval;
         match self.kind {
-            Kind::Segments => Box::new(segment::Segments::new(places, rows)),
-            Kind::Window => Box::new(flow::Windows::new(places, rows, interval)),
-            Kind::Rto => Box::new(flow::Rtos::new(places, rows, interval)),
-            Kind::Events => Box::new(flow::Events::new(places, rows)),
-            Kind::Recoveries => Box::new(recovery::Recoveries::new(places, rows)),
-            Kind::Timeouts => Box::new(timeout::Timeouts::new(network, places, rows)),
-            Kind::Queue => Box::new(queue::Lengths::new(places, rows, interval)),
-            Kind::Pit => Box::new(queue::Pending::new(places, rows, interval)),
-            Kind::Goodput => Box::new(rate::Goodput::new(places, rows, interval)),
-            Kind::Links => Box::new(rate::Links::record(places, rows, interval)),
-            Kind::Caches => Box::new(cache::Caches::record(places, rows, interval)),
-            Kind::Drops => Box::new(drop::Drops::record(places, rows, interval)),
-            Kind::Residual => Box::new(residual::Residual::record(places, rows, interval)),
-            Kind::Handoffs => Box::new(handoff::Handoffs::new(places, rows)),
+            Kind::Segments => self.filled(places, segment::Segments::default()),
+            Kind::Window => self.filled(places, flow::Windows(self.spacing(places))),
+            Kind::Rto => self.filled(places, flow::Rtos(self.spacing(places))),
+            Kind::Events => self.filled(places, flow::Events),
+            Kind::Recoveries => self.filled(places, recovery::Recoveries::new(places)),
+            Kind::Timeouts => self.filled(places, timeout::Timeouts(Oracle::new(network))),
+            Kind::Queue => self.filled(places, queue::Lengths::new(places, interval)),
+            Kind::Pit => self.filled(places, queue::Pending::new(places, interval)),
+            Kind::Goodput => Box::new(rate::Goodput::new(Arc::clone(places), self.rows, interval)),
+            Kind::Links => self.binned(places, rate::Links::new(places)),
+            Kind::Caches => self.binned(places, cache::Caches::default()),
+            Kind::Drops => self.binned(places, drop::Drops::default()),
+            Kind::Residual => self.binned(places, residual::Residual::new(places)),
+            Kind::Handoffs => self.filled(places, handoff::Handoffs::new(places)),
         }
+    }
+
+    fn filled(&self, places: &Arc<Places>, fill: impl Fill + 'static) -> Box<dyn Recorder> {
+        Box::new(Filled::new(self.name(), self.rows, Arc::clone(places), fill))
+    }
+
+    fn binned(&self, places: &Arc<Places>, counts: impl Count + 'static) -> Box<dyn Recorder> {
+        self.filled(places, Bins::new(self.interval, counts))
+    }
+
+    /// A distance of points for each application.
+    fn spacing(&self, places: &Places) -> Spacing {
+        Spacing::new(self.interval, places.applications())
     }
 
     fn read(mut spec: Spec<'_>, kind: Kind) -> Result<Self, SpecError> {

@@ -1,40 +1,33 @@
 //! Lengths of queues and numbers of pending Interests over time.
 use super::period::Spacing;
 use super::place::Places;
-use super::table::{Cell, Sheet, Table};
+use super::table::{Cell, Sheet};
 use super::track::{Pits, Queues};
-use super::{Recorder, seconds};
-use crate::observe::{Observation, Observer};
-use recoup_transport::time::{Duration, Instant};
-use std::sync::Arc;
+use super::{Fill, Seen, seconds};
+use recoup_transport::time::Duration;
 
 /// Makes `queue`: the queue of the node in front of a link. If its delay comes before its rate, or other traffic shares
 /// it, the queue of the link itself.
 pub(super) struct Lengths {
-    places: Arc<Places>,
     queues: Queues,
-    sheet: Sheet,
     spacing: Spacing,
 }
 
 impl Lengths {
-    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns =
-            "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes";
-        Self {
-            queues: Queues::new(&places),
-            sheet: Sheet::of("queue", columns, rows),
-            spacing: Spacing::new(every, places.channels().count()),
-            places,
-        }
+    pub(super) fn new(places: &Places, every: Duration) -> Self {
+        let spacing = Spacing::new(every, places.channels().count());
+        Self { queues: Queues::new(places), spacing }
     }
 }
 
-impl Observer for Lengths {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        let Self { places, queues, sheet, spacing } = self;
-        queues.on(places, observation, |channel, waiting| {
-            if spacing.admits(channel.index(), now) {
+impl Fill for Lengths {
+    const COLUMNS: &'static str =
+        "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes";
+
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
+        self.queues.on(places, observation, |channel, waiting| {
+            if self.spacing.admits(channel.index(), now) {
                 sheet.push(&[
                     seconds(now),
                     Cell::Text(places.link(channel.link)),
@@ -47,45 +40,27 @@ impl Observer for Lengths {
     }
 }
 
-impl Recorder for Lengths {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
-    }
-}
-
 /// Makes `pit`.
 pub(super) struct Pending {
-    places: Arc<Places>,
     pits: Pits,
-    sheet: Sheet,
     spacing: Spacing,
 }
 
 impl Pending {
-    pub(super) fn new(places: Arc<Places>, rows: usize, every: Duration) -> Self {
-        let columns = "time_s f64 s, node text, entries u64";
-        Self {
-            pits: Pits::new(&places),
-            sheet: Sheet::of("pit", columns, rows),
-            spacing: Spacing::new(every, places.nodes()),
-            places,
-        }
+    pub(super) fn new(places: &Places, every: Duration) -> Self {
+        Self { pits: Pits::new(places), spacing: Spacing::new(every, places.nodes()) }
     }
 }
 
-impl Observer for Pending {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        if let Some((node, entries)) = self.pits.on(&self.places, observation)
+impl Fill for Pending {
+    const COLUMNS: &'static str = "time_s f64 s, node text, entries u64";
+
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
+        if let Some((node, entries)) = self.pits.on(places, observation)
             && self.spacing.admits(node.0 as usize, now)
         {
-            let name = Cell::Text(self.places.node(node));
-            self.sheet.push(&[seconds(now), name, Cell::U64(entries)]);
+            sheet.push(&[seconds(now), Cell::Text(places.node(node)), Cell::U64(entries)]);
         }
-    }
-}
-
-impl Recorder for Pending {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
     }
 }

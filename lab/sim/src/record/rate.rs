@@ -1,5 +1,5 @@
 //! Rates in stretches of time: what consumers received and links carried.
-use super::bins::{Bins, Count};
+use super::bins::Count;
 use super::period::Period;
 use super::place::Places;
 use super::table::{Cell, Sheet, Table};
@@ -126,16 +126,15 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes, lost \
-             u64 packets, utilisation f64";
-        let sheet = Sheet::of("links", columns, rows);
-        let counts = Self { carriage: Carriage::new(&places) };
-        Bins::new(places, bin, sheet, counts)
+    pub(super) fn new(places: &Places) -> Self {
+        Self { carriage: Carriage::new(places) }
     }
 }
 
 impl Count for Links {
+    const COLUMNS: &'static str = "time_s f64 s, link text, direction text, packets u64 packets, bytes u64 bytes, lost \
+         u64 packets, utilisation f64";
+
     fn count(&mut self, places: &Places, observation: &Observation<'_>) {
         self.carriage.on(places, observation);
     }

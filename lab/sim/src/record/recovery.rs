@@ -1,19 +1,14 @@
 //! Stays in fast recovery: how long, how far the window grew, what was taken for lost.
 use super::place::Places;
-use super::table::{Cell, Sheet, Table};
-use super::{Recorder, seconds};
+use super::table::{Cell, Sheet};
+use super::{Fill, Seen, event, seconds};
 use crate::network::ApplicationId;
-use crate::observe::{Observation, Observer};
-use recoup_transport::application::Report;
 use recoup_transport::event::{Event, Signal};
 use recoup_transport::loss::Phase;
 use recoup_transport::time::Instant;
-use std::sync::Arc;
 
 /// Makes `recoveries`. Rows come in the order in which recoveries end.
 pub(super) struct Recoveries {
-    places: Arc<Places>,
-    sheet: Sheet,
     flows: Vec<Flow>,
 }
 
@@ -55,14 +50,33 @@ struct Stay {
 }
 
 impl Recoveries {
-    pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = "time_s f64 s, application text, duration_s f64 s, window_max f64 segments, lost u64 \
-             segments, false_alarms u64 segments, timeouts u64, window_before f64 segments";
-        let flows = vec![Flow::default(); places.applications()];
-        Self { places, sheet: Sheet::of("recoveries", columns, rows), flows }
+    pub(super) fn new(places: &Places) -> Self {
+        Self { flows: vec![Flow::default(); places.applications()] }
     }
 
-    fn on_event(&mut self, now: Instant, id: ApplicationId, event: &Event) {
+    fn close(&mut self, places: &Places, now: Instant, id: ApplicationId, sheet: &mut Sheet) {
+        let Some(flow) = self.flows.get_mut(id.0 as usize) else { return };
+        let Some(stay) = flow.open.take() else { return };
+        sheet.push(&[
+            seconds(stay.since),
+            Cell::Text(places.application(id)),
+            Cell::F64(now.since(stay.since).as_secs_f64()),
+            Cell::F64(stay.window_max),
+            Cell::U64(std::mem::take(&mut flow.lost)),
+            Cell::U64(stay.false_alarms),
+            Cell::U64(stay.timeouts),
+            Cell::F64(stay.window_before),
+        ]);
+    }
+}
+
+impl Fill for Recoveries {
+    const COLUMNS: &'static str = "time_s f64 s, application text, duration_s f64 s, window_max f64 segments, lost u64 \
+         segments, false_alarms u64 segments, timeouts u64, window_before f64 segments";
+
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
+        let Some((id, event)) = event(observation) else { return };
         let Some(flow) = self.flows.get_mut(id.0 as usize) else { return };
         match *event {
             Event::Lost { .. } => flow.lost += 1,
@@ -83,44 +97,14 @@ impl Recoveries {
                 let stay = Stay { since, window_before, window_max, false_alarms, timeouts };
                 flow.open.get_or_insert(stay);
             }
-            Event::Phase { .. } => self.close(now, id),
+            Event::Phase { .. } => self.close(places, now, id, sheet),
             _ => {}
         }
     }
 
-    fn close(&mut self, now: Instant, id: ApplicationId) {
-        let Some(flow) = self.flows.get_mut(id.0 as usize) else { return };
-        let Some(stay) = flow.open.take() else { return };
-        self.sheet.push(&[
-            seconds(stay.since),
-            Cell::Text(self.places.application(id)),
-            Cell::F64(now.since(stay.since).as_secs_f64()),
-            Cell::F64(stay.window_max),
-            Cell::U64(std::mem::take(&mut flow.lost)),
-            Cell::U64(stay.false_alarms),
-            Cell::U64(stay.timeouts),
-            Cell::F64(stay.window_before),
-        ]);
-    }
-}
-
-impl Observer for Recoveries {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        if let Observation::Application { application, report: Report::Event(event) } = observation
-        {
-            self.on_event(now, *application, event);
-        }
-    }
-}
-
-impl Recorder for Recoveries {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
-    }
-
-    fn finish(&mut self, now: Instant) -> Vec<Table> {
-        (0..self.flows.len() as u32).for_each(|id| self.close(now, ApplicationId(id)));
-        self.take()
+    fn finish(&mut self, places: &Places, now: Instant, sheet: &mut Sheet) {
+        (0..self.flows.len() as u32)
+            .for_each(|id| self.close(places, now, ApplicationId(id), sheet));
     }
 }
 

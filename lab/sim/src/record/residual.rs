@@ -1,12 +1,11 @@
 //! Residual losses of a medium on each face, in bins of time.
-use super::bins::{Bins, Count};
+use super::bins::Count;
 use super::place::Places;
 use super::seconds;
 use super::table::{Cell, Sheet};
 use super::track::{Carriage, Carried};
 use crate::observe::{LossReason, Observation};
-use recoup_transport::time::{Duration, Instant};
-use std::sync::Arc;
+use recoup_transport::time::Instant;
 
 /// Makes `residual`: a row for each face to a medium that sent or lost something.
 pub(super) struct Residual {
@@ -14,16 +13,15 @@ pub(super) struct Residual {
 }
 
 impl Residual {
-    pub(super) fn record(places: Arc<Places>, rows: usize, bin: Duration) -> Bins<Self> {
-        let columns = "time_s f64 s, node text, link text, direction text, sent u64 packets, lost u64 \
-             packets, lost_queue_full u64 packets, lost_down u64 packets, residual_loss f64";
-        let sheet = Sheet::of("residual", columns, rows);
-        let counts = Self { carriage: Carriage::new(&places) };
-        Bins::new(places, bin, sheet, counts)
+    pub(super) fn new(places: &Places) -> Self {
+        Self { carriage: Carriage::new(places) }
     }
 }
 
 impl Count for Residual {
+    const COLUMNS: &'static str = "time_s f64 s, node text, link text, direction text, sent u64 packets, lost u64 \
+         packets, lost_queue_full u64 packets, lost_down u64 packets, residual_loss f64";
+
     fn count(&mut self, places: &Places, observation: &Observation<'_>) {
         self.carriage.on(places, observation);
     }

@@ -1,20 +1,16 @@
 //! One row for each segment: times of request and arrival.
 use super::place::Places;
-use super::table::{Cell, Sheet, Table};
-use super::{Recorder, seconds};
+use super::table::{Cell, Sheet};
+use super::{Fill, Seen, event, seconds};
 use crate::network::ApplicationId;
-use crate::observe::{Observation, Observer};
-use recoup_transport::application::Report;
 use recoup_transport::event::Event;
 use recoup_transport::time::{Duration, Instant};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Makes `segments`. A row is complete when its segment has come, or at the end: then what did not
 /// come is absent.
+#[derive(Default)]
 pub(super) struct Segments {
-    places: Arc<Places>,
-    sheet: Sheet,
     open: BTreeMap<(ApplicationId, u64), Open>,
 }
 
@@ -38,20 +34,70 @@ struct Come {
     packet_bytes: u32,
 }
 
-impl Segments {
-    pub(super) fn new(places: Arc<Places>, rows: usize) -> Self {
-        let columns = "application text, segment u64, first_sent_s f64 s, last_sent_s f64 s, arrived_s f64 s, \
-             rtt_s f64 s, delay_s f64 s, first_rto_s f64 s, last_rto_s f64 s, transmissions u64, \
-             timeouts u64, content_bytes u64 bytes, packet_bytes u64 bytes";
-        let sheet = Sheet::of("segments", columns, rows);
-        Self { places, sheet, open: BTreeMap::new() }
-    }
+/// A consumer, and the number of its segment.
+type Key = (ApplicationId, u64);
 
-    fn on_event(&mut self, now: Instant, application: ApplicationId, event: &Event) {
+impl Open {
+    /// Appends the row of a segment.
+    fn push(
+        &self,
+        (application, segment): Key,
+        come: Option<&Come>,
+        places: &Places,
+        sheet: &mut Sheet,
+    ) {
+        let absent = Cell::F64(f64::NAN);
+        let time = |duration: Duration| Cell::F64(duration.as_secs_f64());
+        sheet.push(&[
+            Cell::Text(places.application(application)),
+            Cell::U64(segment),
+            seconds(self.first_sent),
+            seconds(self.last_sent),
+            come.map_or(absent, |come| seconds(come.at)),
+            come.map_or(absent, |come| time(come.rtt)),
+            come.map_or(absent, |come| time(come.delay)),
+            time(self.first_rto),
+            time(self.last_rto),
+            Cell::U64(u64::from(self.transmissions)),
+            Cell::U64(u64::from(self.timeouts)),
+            Cell::U64(come.map_or(0, |come| u64::from(come.content_bytes))),
+            Cell::U64(come.map_or(0, |come| u64::from(come.packet_bytes))),
+        ]);
+    }
+}
+
+impl Segments {
+    /// A restarted fetch closes the row of a segment that has not arrived.
+    fn on_sent(
+        &mut self,
+        (now, key): (Instant, Key),
+        (n, rto): (u32, Duration),
+        places: &Places,
+        sheet: &mut Sheet,
+    ) {
+        if n == 1
+            && let Some(before) = self.open.remove(&key)
+        {
+            before.push(key, None, places, sheet);
+        }
+        let new = Open { first_sent: now, first_rto: rto, ..Open::default() };
+        let open = self.open.entry(key).or_insert(new);
+        (open.last_sent, open.last_rto, open.transmissions) = (now, rto, n);
+    }
+}
+
+impl Fill for Segments {
+    const COLUMNS: &'static str = "application text, segment u64, first_sent_s f64 s, last_sent_s f64 s, arrived_s f64 \
+         s, rtt_s f64 s, delay_s f64 s, first_rto_s f64 s, last_rto_s f64 s, transmissions \
+         u64, timeouts u64, content_bytes u64 bytes, packet_bytes u64 bytes";
+
+    fn on(&mut self, seen: Seen<'_>, sheet: &mut Sheet) {
+        let Seen { places, now, observation } = seen;
+        let Some((application, event)) = event(observation) else { return };
         match *event {
             Event::Sent { segment, transmissions, rto } => {
                 let key = (application, segment);
-                self.on_sent(now, key, transmissions, rto.into());
+                self.on_sent((now, key), (transmissions, rto.into()), places, sheet);
             }
             Event::TimedOut { segment } => {
                 if let Some(open) = self.open.get_mut(&(application, segment)) {
@@ -67,64 +113,16 @@ impl Segments {
                     packet_bytes: wire_bytes,
                 };
                 if let Some(open) = self.open.remove(&(application, segment)) {
-                    self.push(application, segment, &open, Some(&come));
+                    open.push((application, segment), Some(&come), places, sheet);
                 }
             }
             _ => {}
         }
     }
 
-    /// A restarted fetch closes the row of a segment that has not arrived.
-    fn on_sent(&mut self, now: Instant, key: (ApplicationId, u64), n: u32, rto: Duration) {
-        if n == 1
-            && let Some(before) = self.open.remove(&key)
-        {
-            self.push(key.0, key.1, &before, None);
+    fn finish(&mut self, places: &Places, _: Instant, sheet: &mut Sheet) {
+        for (key, open) in std::mem::take(&mut self.open) {
+            open.push(key, None, places, sheet);
         }
-        let new = Open { first_sent: now, first_rto: rto, ..Open::default() };
-        let open = self.open.entry(key).or_insert(new);
-        (open.last_sent, open.last_rto, open.transmissions) = (now, rto, n);
-    }
-
-    fn push(&mut self, application: ApplicationId, segment: u64, open: &Open, come: Option<&Come>) {
-        let absent = Cell::F64(f64::NAN);
-        let time = |duration: Duration| Cell::F64(duration.as_secs_f64());
-        self.sheet.push(&[
-            Cell::Text(self.places.application(application)),
-            Cell::U64(segment),
-            seconds(open.first_sent),
-            seconds(open.last_sent),
-            come.map_or(absent, |come| seconds(come.at)),
-            come.map_or(absent, |come| time(come.rtt)),
-            come.map_or(absent, |come| time(come.delay)),
-            time(open.first_rto),
-            time(open.last_rto),
-            Cell::U64(u64::from(open.transmissions)),
-            Cell::U64(u64::from(open.timeouts)),
-            Cell::U64(come.map_or(0, |come| u64::from(come.content_bytes))),
-            Cell::U64(come.map_or(0, |come| u64::from(come.packet_bytes))),
-        ]);
-    }
-}
-
-impl Observer for Segments {
-    fn on(&mut self, now: Instant, observation: &Observation<'_>) {
-        if let Observation::Application { application, report: Report::Event(event) } = *observation
-        {
-            self.on_event(now, application, event);
-        }
-    }
-}
-
-impl Recorder for Segments {
-    fn take(&mut self) -> Vec<Table> {
-        vec![self.sheet.take()]
-    }
-
-    fn finish(&mut self, _now: Instant) -> Vec<Table> {
-        for ((application, segment), open) in std::mem::take(&mut self.open) {
-            self.push(application, segment, &open, None);
-        }
-        self.take()
     }
 }
