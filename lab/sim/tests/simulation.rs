@@ -8,7 +8,7 @@ use recoup_forwarder::packet::Kind;
 use recoup_sim::channel::LossReason;
 use recoup_sim::network::{
     ApplicationKind, ApplicationPlan, Arrival, BackgroundPlan, Direction, Fault, LinkId,
-    LinkOptions, Network, NodeId, NodePlan, Order, Stop,
+    LinkOptions, Network, NodeId, Order, Stop,
 };
 use recoup_sim::observe::{Observation, Observer};
 use recoup_sim::simulation::{Cause, Digest, Ended, Simulation};
@@ -74,28 +74,6 @@ fn lossy() -> Network {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run() {
-    let (one, same, other) = (run(lossy(), 1), run(lossy(), 1), run(lossy(), 2));
-    assert_eq!(one, same);
-    assert_ne!(one.0.value(), other.0.value());
-    assert_eq!(one.1.cause, Cause::Done);
-    assert!(one.0.observations() > 4_000);
-}
-
-#[test]
-fn watching_does_not_change_a_run() {
-    let mut simulation = Simulation::new(lossy(), 1).unwrap();
-    let mut digest = Digest::new();
-    let mut notes = Notes::default();
-    let watched = simulation.run(&mut [&mut notes, &mut digest]);
-    assert_eq!((digest, watched), run(lossy(), 1));
-    let unseen = Simulation::new(lossy(), 1).unwrap().run(&mut []);
-    let silent = Simulation::with_silent_nodes(lossy(), 1).unwrap().run(&mut []);
-    assert_eq!(unseen, silent);
-    assert_eq!(unseen, run(lossy(), 1).1);
-}
-
-#[test]
 fn a_run_in_steps_is_the_same_run() {
     let mut simulation = Simulation::new(lossy(), 1).unwrap();
     let mut digest = Digest::new();
@@ -108,33 +86,10 @@ fn a_run_in_steps_is_the_same_run() {
         assert_eq!(simulation.now(), at);
         assert_eq!(simulation.balance().check(), Ok(()));
     };
+    // Neither steps nor observers change a run.
+    let unseen = Simulation::new(lossy(), 1).unwrap().run(&mut []);
+    assert_eq!(unseen, ended);
     assert_eq!((digest, ended), run(lossy(), 1));
-}
-
-#[test]
-fn what_is_added_elsewhere_moves_no_draws() {
-    let mut larger = lossy();
-    let other = larger.nodes.len() as u32;
-    for name in ["elsewhere", "and-there"] {
-        larger
-            .nodes
-            .insert(larger.nodes.len(), NodePlan { name: name.into(), ..NodePlan::default() });
-    }
-    build::join(
-        &mut larger,
-        NodeId(other),
-        NodeId(other + 1),
-        &LinkOptions {
-            loss: "bernoulli(p=0.5)".parse().unwrap(),
-            jitter: "uniform(min=0ms,max=3ms)".parse().unwrap(),
-            ..link(1_000_000, 3)
-        },
-    );
-    applications(&mut larger, [produce(other + 1, "/x", 500)]);
-    applications(&mut larger, [request(other, "/x", Arrival::Poisson(100.0), 200)]);
-    let (small, large) = (noted(lossy()).0, noted(larger).0);
-    assert_eq!(small.done[0], large.done.iter().copied().find(|(id, ..)| *id == 1).unwrap());
-    assert!(large.received > small.received + 50);
 }
 
 #[test]
