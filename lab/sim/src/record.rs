@@ -73,7 +73,7 @@ struct Seen<'a> {
     observation: &'a Observation<'a>,
 }
 
-/// What fills a table.
+/// The rule that fills a table.
 trait Fill {
     /// Columns of the table, as [`table::Sheet::of`] reads them.
     const COLUMNS: &'static str;

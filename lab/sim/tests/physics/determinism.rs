@@ -9,7 +9,7 @@ use recoup_sim::record::{RecordPlan, Records};
 use recoup_sim::simulation::{Digest, Simulation};
 use recoup_transport::fetch::Retries;
 use recoup_transport::queue::QueueLimit;
-use recoup_transport::time::{Duration, Instant};
+use recoup_transport::time::Instant;
 
 /// Loss, jitter, caches, retransmissions, background traffic, faults: everything that draws.
 fn busy() -> Network {

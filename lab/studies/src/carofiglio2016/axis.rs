@@ -35,7 +35,7 @@ pub(super) const fn named(name: &'static str) -> Axis {
     Axis::new(include_str!("axes.toml"), name)
 }
 
-/// What recovers losses of the radio.
+/// Recoveries of losses of the radio.
 pub(super) const RECOVERY: Axis = named("recovery");
 
 /// The paper's WLDR.
@@ -98,7 +98,7 @@ pub(super) const MOVES: [&str; 3] = [TIMER, ELN, MLDR];
 /// The recoveries of Figure 7c: the timer, in milliseconds, and MLDR.
 pub(super) const CONSUMER_TIMERS: [&str; 4] = ["50", "100", "200", "500"];
 
-/// What becomes of Interests whose face is gone. Without notices, consumers receive none of their own faces either.
+/// The fate of Interests whose face is gone. Without notices, consumers receive none of their own faces either.
 pub(super) const MOBILITY: Axis = named("mobility");
 
 /// The consumer moves instead of the producer; MLDR against timers.
