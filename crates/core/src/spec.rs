@@ -5,9 +5,11 @@
 //! words. Keys that are not given keep their defaults; the brackets may be left out. What
 //! [`SpecWriter`] prints is read back as the same value.
 pub mod as_text;
+pub mod describe;
 pub mod family;
 mod spelled;
 
+pub use describe::{Described, Description};
 pub use spelled::Spelled;
 
 use crate::unit;

@@ -8,7 +8,7 @@
 //!
 //! Source: Carofiglio et al. 2016, section 3.2. The implementation is `forwarding/mobility.rs`, the protocol between
 //! neighbours `docs/wire.md`.
-use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{self, Described, Description, Reader, SpecError};
 use recoup_transport::time::Duration;
 use std::fmt;
 use std::str::FromStr;
@@ -42,22 +42,21 @@ impl Default for MobilitySettings {
 
 const FAMILY: &[(&str, Reader<Mobility>)] = &[
     ("off", |spec| spec.finish().map(|()| Mobility::Off)),
-    ("eln", |spec| MobilitySettings::from_spec(spec, false).map(Mobility::On)),
-    ("mldr", |spec| MobilitySettings::from_spec(spec, true).map(Mobility::On)),
+    ("eln", |spec| {
+        let settings = MobilitySettings { reforwards: false, ..MobilitySettings::default() };
+        spec.read(settings).map(Mobility::On)
+    }),
+    ("mldr", |spec| spec.read(MobilitySettings::default()).map(Mobility::On)),
 ];
 
-impl MobilitySettings {
-    fn from_spec(mut spec: Spec<'_>, reforwards: bool) -> Result<Self, SpecError> {
-        let default = Self { reforwards, ..Self::default() };
-        let lost = spec.duration("lost", default.lost, Duration::ZERO)?;
-        let mut residual_ppm = default.residual_ppm;
-        if reforwards {
-            let share = f64::from(residual_ppm) / 1e6;
-            let share = spec.number("residual", share, 0.0..=1.0, "a number from 0 to 1")?;
-            residual_ppm = (share * 1e6).round() as u32;
+impl Described for MobilitySettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.duration("lost", &mut self.lost, Duration::ZERO);
+        if self.reforwards {
+            let mut share = f64::from(self.residual_ppm) / 1e6;
+            each.number("residual", &mut share, 0.0..=1.0, "a number from 0 to 1");
+            self.residual_ppm = (share * 1e6).round() as u32;
         }
-        spec.finish()?;
-        Ok(Self { lost, residual_ppm, ..default })
     }
 }
 
@@ -82,12 +81,9 @@ impl fmt::Display for Mobility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("off"),
-            Self::On(settings) if settings.reforwards => SpecWriter::new(f, "mldr")
-                .duration("lost", settings.lost)
-                .value("residual", f64::from(settings.residual_ppm) / 1e6)
-                .finish(),
             Self::On(settings) => {
-                SpecWriter::new(f, "eln").duration("lost", settings.lost).finish()
+                let name = if settings.reforwards { "mldr" } else { "eln" };
+                spec::describe::print(f, name, settings)
             }
         }
     }

@@ -233,7 +233,7 @@ family! {
         Broadcast(Broadcast): "broadcast" => |spec| without_parameters(spec, Broadcast);
         BestFace(BestFace): "best-face" => BestFace::from_spec;
         Discover(Discover): "discover" => Discover::from_spec;
-        Multipath(Multipath): "multipath" => Multipath::from_spec;
+        Multipath(Multipath): "multipath" => |spec: Spec<'_>| spec.read(Multipath::default());
     }
 }
 

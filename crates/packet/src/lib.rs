@@ -20,6 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 pub mod data;
+pub mod date;
 pub mod denial;
 pub mod interest;
 pub mod lp;

@@ -4,7 +4,7 @@
 //! a timeout for each Interest. [`Sampler`] selects the segments that are samples. Timers that set the Interest
 //! *lifetime* ([`RtoEstimator::sets_lifetime`]) receive every answer and every expiry instead. Nodes use the same
 //! estimators to rank faces and to time pending Interests.
-use crate::spec::SpecError;
+use crate::spec::{Spec, SpecError};
 use crate::time::{Duration, Instant};
 use recoup_core::family;
 use recoup_packet::lp::anticipation::Record;
@@ -101,6 +101,9 @@ pub struct Trail<'a> {
     /// The records, from the consumer's neighbour on; their times are durations.
     pub records: &'a [Record],
 }
+
+/// Expected values of a factor.
+const FACTOR: &str = "a number from 0 to 1000000";
 
 /// Estimates the retransmission timeout (RTO).
 ///
@@ -204,7 +207,7 @@ family! {
     /// let estimator = rto.build();
     /// ```
     pub enum Rto: "RTO estimator", RtoEstimator {
-        Constant(Constant): "constant" => Constant::from_spec;
+        Constant(Constant): "constant" => |spec: Spec<'_>| spec.read(Constant::default());
         Jacobson(Jacobson):
             "jacobson" => Jacobson::from_spec,
             "rfc6298" => Jacobson::rfc6298_from_spec,

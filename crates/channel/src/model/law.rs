@@ -3,7 +3,7 @@
 //! Distributions serve as jitter, added to a delay, and as the processing time of a node.
 //! Each draw of one law takes the same number of numbers from its stream.
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{self, Reader, Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{self, Described, Description, Reader, SpecError};
 use recoup_transport::time::Duration;
 use std::fmt;
 use std::str::FromStr;
@@ -42,10 +42,10 @@ pub enum Law {
 
 const FAMILY: &[(&str, Reader<Law>)] = &[
     ("none", |spec| spec.finish().map(|()| Law::None)),
-    ("constant", constant),
-    ("uniform", uniform),
-    ("exponential", exponential),
-    ("normal", normal),
+    ("constant", |spec| spec.read(Law::Constant { time: Duration::ZERO })),
+    ("uniform", |spec| spec.read(Law::Uniform { min: Duration::ZERO, max: Duration::ZERO })),
+    ("exponential", |spec| spec.read(Law::Exponential { mean: Duration::ZERO })),
+    ("normal", |spec| spec.read(Law::Normal { mean: Duration::ZERO, sd: Duration::ZERO })),
 ];
 
 impl FromStr for Law {
@@ -79,23 +79,39 @@ impl Law {
     }
 }
 
-impl fmt::Display for Law {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::None => f.write_str("none"),
-            Self::Constant { time } => {
-                SpecWriter::new(f, "constant").duration("time", time).finish()
-            }
+impl Described for Law {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let mut time = |key, time: &mut Duration| {
+            each.duration(key, time, Duration::ZERO);
+            each.check(*time <= LONGEST, key, format_args!("{time:?}"), "a day or less");
+        };
+        match self {
+            Self::None => {}
+            Self::Constant { time: always } => time("time", always),
             Self::Uniform { min, max } => {
-                SpecWriter::new(f, "uniform").duration("min", min).duration("max", max).finish()
+                time("min", min);
+                time("max", max);
+                each.check(min <= max, "min", format_args!("{min:?}"), "no more than max");
             }
-            Self::Exponential { mean } => {
-                SpecWriter::new(f, "exponential").duration("mean", mean).finish()
-            }
+            Self::Exponential { mean } => time("mean", mean),
             Self::Normal { mean, sd } => {
-                SpecWriter::new(f, "normal").duration("mean", mean).duration("sd", sd).finish()
+                time("mean", mean);
+                time("sd", sd);
             }
         }
+    }
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::None => "none",
+            Self::Constant { .. } => "constant",
+            Self::Uniform { .. } => "uniform",
+            Self::Exponential { .. } => "exponential",
+            Self::Normal { .. } => "normal",
+        };
+        spec::describe::print(f, name, self)
     }
 }
 
@@ -124,41 +140,6 @@ fn nanos(time: Duration) -> i64 {
 
 /// The longest time that a parameter may have: a day.
 const LONGEST: Duration = Duration::from_secs(86_400);
-
-fn time(spec: &mut Spec<'_>, key: &'static str) -> Result<Duration, SpecError> {
-    let time = spec.duration(key, Duration::ZERO, Duration::ZERO)?;
-    if time > LONGEST {
-        return Err(spec.bad(key, format_args!("{time:?}"), "a day or less"));
-    }
-    Ok(time)
-}
-
-fn constant(mut spec: Spec<'_>) -> Result<Law, SpecError> {
-    let time = time(&mut spec, "time")?;
-    spec.finish()?;
-    Ok(Law::Constant { time })
-}
-
-fn uniform(mut spec: Spec<'_>) -> Result<Law, SpecError> {
-    let (min, max) = (time(&mut spec, "min")?, time(&mut spec, "max")?);
-    if min > max {
-        return Err(spec.bad("min", format_args!("{min:?}"), "no more than max"));
-    }
-    spec.finish()?;
-    Ok(Law::Uniform { min, max })
-}
-
-fn exponential(mut spec: Spec<'_>) -> Result<Law, SpecError> {
-    let mean = time(&mut spec, "mean")?;
-    spec.finish()?;
-    Ok(Law::Exponential { mean })
-}
-
-fn normal(mut spec: Spec<'_>) -> Result<Law, SpecError> {
-    let (mean, sd) = (time(&mut spec, "mean")?, time(&mut spec, "sd")?);
-    spec.finish()?;
-    Ok(Law::Normal { mean, sd })
-}
 
 #[cfg(test)]
 mod tests {

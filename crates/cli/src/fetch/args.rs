@@ -42,7 +42,7 @@ Examples:
 /// Discovers the newest version and the length of the content. Fetches its segments with a congestion window and an
 /// adaptive retransmission timer, verifies every segment and writes it at its offset in the file. After an
 /// interruption the partial file stays in .recoup-UID beside FILE; --resume continues it.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub struct FetchArgs {
     /// Names of the content, such as /movie or ndn:/movie
@@ -263,36 +263,7 @@ impl TrustArgs {
 impl FetchArgs {
     /// Fetches `name` with the defaults of the command.
     pub fn new(name: Name) -> Self {
-        Self {
-            names: vec![name.clone()],
-            name,
-            output: None,
-            resume: false,
-            restart: false,
-            recursive: false,
-            jobs: None,
-            range: None,
-            options: FetchOptions::default(),
-            trust: TrustArgs::default(),
-            face: None,
-            recovery: Recovery::auto(),
-            init_cwnd: None,
-            init_ssthresh: None,
-            reset_cwnd_to_init: false,
-            no_cwa: false,
-            min_rto: None,
-            max_rto: None,
-            max_size: None,
-            limit_rate: None,
-            connect_timeout: None,
-            wait: None,
-            statistics: None,
-            trace: Vec::new(),
-            live: false,
-            verbose: 0,
-            quiet: false,
-            json: false,
-        }
+        Self { names: vec![name.clone()], name, recovery: Recovery::auto(), ..Self::default() }
     }
 
     /// Takes the options over that have shortcuts: trust anchors, parameters of algorithms, patience.

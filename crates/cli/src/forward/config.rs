@@ -36,7 +36,7 @@ const LISTEN: &str = "\"udp://0.0.0.0\"";
 const PREFIX: &str = "\"/example\"";
 
 /// Configuration of a forwarder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ForwardConfig {
     node: NodeOptions,
     localhop: bool,
@@ -134,19 +134,8 @@ impl ForwardConfig {
     fn read(whole: &mut Section<'_>) -> Self {
         let mut made = Self {
             node: NodeOptions { cache: CACHE, ..NodeOptions::default() },
-            localhop: false,
-            authority: AuthorityOptions::default(),
-            key_names: Vec::new(),
-            scheduling: SchedulingKeys::default(),
-            strategies: Vec::new(),
-            limits: LimitKeys::default(),
-            metrics: None,
-            listen: Vec::new(),
-            captures: CaptureKeys::default(),
-            log: LogKeys::default(),
-            faces: Vec::new(),
             recovery: Recovery::auto(),
-            routes: Vec::new(),
+            ..Self::default()
         };
         whole.table("node", |node| made.read_node(node));
         whole.table("limits", |table| made.limits.read(table));

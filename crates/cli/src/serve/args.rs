@@ -26,7 +26,7 @@ Examples:
 /// Segments are cut and signed at their first Interest; a file of any size needs little memory. Runs until Ctrl-C or
 /// SIGTERM and then prints its counters. A change of a file ends the version that is served, unless the content is
 /// still the same; --snapshot serves files that change.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(disable_version_flag = true, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub struct ServeArgs {
     /// File or folder to serve; `-` for standard input
@@ -86,18 +86,6 @@ pub struct ServeArgs {
 impl ServeArgs {
     /// Serves `path` as `name`, with the defaults of the command.
     pub fn new(path: PathBuf, name: Name) -> Self {
-        Self {
-            path,
-            name,
-            listen: Vec::new(),
-            face: None,
-            recovery: Recovery::auto(),
-            options: ServeOptions::default(),
-            manifest: false,
-            hidden: false,
-            verbose: false,
-            quiet: false,
-            json: false,
-        }
+        Self { path, name, recovery: Recovery::auto(), ..Self::default() }
     }
 }

@@ -4,7 +4,6 @@ mod place;
 mod absence;
 mod address;
 mod chain;
-mod clock;
 mod collide;
 mod crowd;
 mod ctl;

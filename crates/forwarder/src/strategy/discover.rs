@@ -15,8 +15,7 @@ use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::PitEntry;
 use recoup_packet::nack::NackReason;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
-use std::fmt;
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 
 /// `discover`.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,11 +30,8 @@ impl Default for Discover {
 }
 
 impl Discover {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let default = f64::from(Self::default().phi);
-        let phi = spec.number("phi", default, 1.0..=1e6, "a number from 1 to 1000000")?;
-        spec.finish()?;
-        Ok(Self { phi: phi as u32 })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self::default())
     }
 
     /// Counts a timeout of the pinned face for an Interest of `entry`.
@@ -113,8 +109,11 @@ impl ForwardingStrategy for Discover {
     }
 }
 
-impl fmt::Display for Discover {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "discover").value("phi", self.phi).finish()
+impl Described for Discover {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let expected = "a number from 1 to 1000000";
+        self.phi = each.truncated("phi", self.phi.into(), 1.0..=1e6, expected) as u32;
     }
 }
+
+recoup_core::print_as_spec!(Discover, "discover");

@@ -16,9 +16,8 @@ use crate::face::FaceId;
 use crate::suppression::Decision;
 use crate::table::{NextHop, OutRecord, PitEntry};
 use recoup_packet::nack::NackReason;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description};
 use recoup_transport::time::Instant;
-use std::fmt;
 
 /// Number of remembered faces at which those not in use are forgotten.
 const MANY_FACES: usize = 64;
@@ -83,12 +82,6 @@ const SPLITS: [(&str, Split); 3] =
     [("turns", Split::Turns), ("cost", Split::Cost), ("delay", Split::Delay)];
 
 impl Multipath {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let split = spec.word("split", Split::default(), &SPLITS, "turns, cost or delay")?;
-        spec.finish()?;
-        Ok(Self { split, ..Self::default() })
-    }
-
     fn share(&self, face: FaceId) -> Option<&Share> {
         self.shares.iter().find(|share| share.face == face)
     }
@@ -243,8 +236,10 @@ impl ForwardingStrategy for Multipath {
     }
 }
 
-impl fmt::Display for Multipath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "multipath").word("split", self.split, &SPLITS).finish()
+impl Described for Multipath {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.word("split", &mut self.split, &SPLITS, "turns, cost or delay");
     }
 }
+
+recoup_core::print_as_spec!(Multipath, "multipath");

@@ -13,6 +13,8 @@
 //! Sources: RFC 9293 section 3.3.1; RFC 6675 section 4 (`SetPipe`); Udugama et al. (2013).
 //!
 //! Differences: segments of an earlier run count in a span that contains them.
+use crate::spec::Description;
+
 /// Segments that count against a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accounting {
@@ -25,7 +27,10 @@ pub enum Accounting {
 }
 
 impl Accounting {
-    /// Their names in specifications.
-    pub(super) const WORDS: [(&str, Self); 2] =
-        [("outstanding", Self::Outstanding), ("span", Self::Span)];
+    const WORDS: [(&str, Self); 2] = [("outstanding", Self::Outstanding), ("span", Self::Span)];
+
+    /// Describes `accounting`.
+    pub(super) fn describe(&mut self, each: &mut Description<'_>) {
+        each.word("accounting", self, &Self::WORDS, "outstanding or span");
+    }
 }

@@ -13,7 +13,7 @@
 //! HyStart++ is off by default: the paper's consumer has none. The paper begins with a window of 0, which the Data of
 //! version discovery makes 1.
 use super::{AfterTimeout, Conservative, Delivered, Growth, WindowRule, WindowSettings, Windowed};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Description, Spec, SpecError};
 use crate::time::Instant;
 
 /// Additive increase, multiplicative decrease.
@@ -34,8 +34,9 @@ impl Default for Aimd {
 impl WindowRule for Aimd {
     const NAME: &'static str = "aimd";
 
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer.value("step", self.step).value("beta", self.beta)
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("step", &mut self.step, 0.0..=1e6, "a number from 0 to 1000000");
+        each.number("beta", &mut self.beta, 0.0..=1.0, "a number from 0 to 1");
     }
 
     fn increase(&mut self, _: Instant, window: f64, _: &Delivered) -> f64 {
@@ -71,15 +72,8 @@ pub(super) fn newreno_from_spec(spec: Spec<'_>) -> Result<Windowed<Aimd>, SpecEr
 }
 
 pub(super) fn with_defaults(
-    mut spec: Spec<'_>,
+    spec: Spec<'_>,
     settings: WindowSettings,
 ) -> Result<Windowed<Aimd>, SpecError> {
-    let default = Aimd::default();
-    let rule = Aimd {
-        step: spec.number("step", default.step, 0.0..=1e6, "a number from 0 to 1000000")?,
-        beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
-    };
-    let settings = WindowSettings::from_spec(&mut spec, settings)?;
-    spec.finish()?;
-    Ok(Windowed::new(rule, settings))
+    Windowed::from_spec(spec, Aimd::default(), settings)
 }

@@ -22,12 +22,11 @@
 //!   Nack (Congestion) ends a probe as a lossy one does;
 use super::{CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, WIDEST, sane_limit};
 use crate::random::Rng;
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use model::{Model, Round};
 use probe::{AckPhase, Probe};
 use sample::{Sample, Sampler, Sent};
-use std::fmt;
 
 mod model;
 mod probe;
@@ -176,11 +175,9 @@ impl Bbr {
         }
     }
 
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let range = 1.0..=1e6;
-        let init_cwnd = spec.number("init-cwnd", 10.0, range, "a number from 1 to 1000000")?;
-        spec.finish()?;
-        Ok(Self::new(init_cwnd))
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let read = spec.read(Self::new(10.0))?;
+        Ok(Self::new(read.init_cwnd))
     }
 
     /// A round ends when a segment is delivered that was sent after its beginning.
@@ -528,11 +525,13 @@ impl CongestionControl for Bbr {
     }
 }
 
-impl fmt::Display for Bbr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "bbr").value("init-cwnd", self.init_cwnd).finish()
+impl Described for Bbr {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("init-cwnd", &mut self.init_cwnd, 1.0..=1e6, "a number from 1 to 1000000");
     }
 }
+
+recoup_core::print_as_spec!(Bbr, "bbr");
 
 #[cfg(test)]
 mod tests;

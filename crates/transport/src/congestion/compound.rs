@@ -26,7 +26,7 @@
 //!   did so;
 //! - `dwnd` grows and shrinks only while the window is in use, or in fast recovery.
 use super::{AfterTimeout, Delivered, WIDEST, WindowPhase, WindowRule, WindowSettings, Windowed};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 
 /// Compound TCP.
@@ -175,17 +175,18 @@ impl Default for Compound {
 impl WindowRule for Compound {
     const NAME: &'static str = "compound";
 
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer
-            .word("mode", self.settings.mode, &CompoundMode::WORDS)
-            .word("update", self.settings.update, &DelayUpdate::WORDS)
-            .word("zero-on-loss", self.settings.zero_on_loss, &ZeroOnLoss::WORDS)
-            .value("alpha", self.settings.alpha)
-            .value("beta", self.settings.beta)
-            .value("k", self.settings.k)
-            .value("gamma", self.settings.gamma)
-            .value("zeta", self.settings.zeta)
-            .value("low-window", self.settings.low_window)
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let settings = &mut self.settings;
+        let positive = "a number from 0 to 1000000";
+        each.word("mode", &mut settings.mode, &CompoundMode::WORDS, "standard or udugama");
+        each.word("update", &mut settings.update, &DelayUpdate::WORDS, "per-rtt or per-data");
+        each.word("zero-on-loss", &mut settings.zero_on_loss, &ZeroOnLoss::WORDS, "rto or any");
+        each.number("alpha", &mut settings.alpha, 0.0..=1e6, positive);
+        each.number("beta", &mut settings.beta, 0.0..=1.0, "a number from 0 to 1");
+        each.number("k", &mut settings.k, 0.0..=2.0, "a number from 0 to 2");
+        each.number("gamma", &mut settings.gamma, 0.0..=1e6, positive);
+        each.number("zeta", &mut settings.zeta, 0.0..=1e6, positive);
+        each.number("low-window", &mut settings.low_window, 0.0..=1e6, positive);
     }
 
     fn observe(&mut self, phase: WindowPhase, window: f64, delivered: &Delivered) {
@@ -236,31 +237,11 @@ pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Compound>, SpecError>
 }
 
 pub(super) fn with_defaults(
-    mut spec: Spec<'_>,
-    default: CompoundSettings,
+    spec: Spec<'_>,
+    rule: CompoundSettings,
     settings: WindowSettings,
 ) -> Result<Windowed<Compound>, SpecError> {
-    let positive = "a number from 0 to 1000000";
-    let expected = "standard or udugama";
-    let rule = CompoundSettings {
-        mode: spec.word("mode", default.mode, &CompoundMode::WORDS, expected)?,
-        update: spec.word("update", default.update, &DelayUpdate::WORDS, "per-rtt or per-data")?,
-        zero_on_loss: spec.word(
-            "zero-on-loss",
-            default.zero_on_loss,
-            &ZeroOnLoss::WORDS,
-            "rto or any",
-        )?,
-        alpha: spec.number("alpha", default.alpha, 0.0..=1e6, positive)?,
-        beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
-        k: spec.number("k", default.k, 0.0..=2.0, "a number from 0 to 2")?,
-        gamma: spec.number("gamma", default.gamma, 0.0..=1e6, positive)?,
-        zeta: spec.number("zeta", default.zeta, 0.0..=1e6, positive)?,
-        low_window: spec.number("low-window", default.low_window, 0.0..=1e6, positive)?,
-    };
-    let settings = WindowSettings::from_spec(&mut spec, settings)?;
-    spec.finish()?;
-    Ok(Windowed::new(Compound::new(rule), settings))
+    Windowed::from_spec(spec, Compound::new(rule), settings)
 }
 
 #[cfg(test)]

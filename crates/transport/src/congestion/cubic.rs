@@ -21,7 +21,7 @@
 //!   timeout, which halves, the paper's is ∛(0.4) = 0.74 times as long with its β = 0.2.
 //! - `t` does not count the time in fast recovery, one round trip at least: the paper's curve is ahead by that.
 use super::{Delivered, WIDEST, WindowRule, WindowSettings, Windowed};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 
 /// CUBIC.
@@ -137,13 +137,13 @@ impl Default for Cubic {
 impl WindowRule for Cubic {
     const NAME: &'static str = "cubic";
 
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer
-            .value("c", self.settings.c)
-            .value("beta", self.settings.beta)
-            .value("fast-convergence", self.settings.fast_convergence)
-            .value("reno-friendly", self.settings.reno_friendly)
-            .word("form", self.settings.form, &CubicForm::WORDS)
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let CubicSettings { c, beta, fast_convergence, reno_friendly, form } = &mut self.settings;
+        each.number("c", c, 1e-6..=1e6, "a number from 0.000001 to 1000000");
+        each.number("beta", beta, 0.0..=1.0, "a number from 0 to 1");
+        each.boolean("fast-convergence", fast_convergence);
+        each.boolean("reno-friendly", reno_friendly);
+        each.word("form", form, &CubicForm::WORDS, "rfc9438 or ha2008");
     }
 
     fn increase(&mut self, now: Instant, window: f64, delivered: &Delivered) -> f64 {
@@ -178,21 +178,11 @@ pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Cubic>, SpecError> {
 }
 
 pub(super) fn with_defaults(
-    mut spec: Spec<'_>,
-    default: CubicSettings,
+    spec: Spec<'_>,
+    rule: CubicSettings,
     settings: WindowSettings,
 ) -> Result<Windowed<Cubic>, SpecError> {
-    let expected = "rfc9438 or ha2008";
-    let rule = CubicSettings {
-        c: spec.number("c", default.c, 1e-6..=1e6, "a number from 0.000001 to 1000000")?,
-        beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
-        fast_convergence: spec.boolean("fast-convergence", default.fast_convergence)?,
-        reno_friendly: spec.boolean("reno-friendly", default.reno_friendly)?,
-        form: spec.word("form", default.form, &CubicForm::WORDS, expected)?,
-    };
-    let settings = WindowSettings::from_spec(&mut spec, settings)?;
-    spec.finish()?;
-    Ok(Windowed::new(Cubic::new(rule), settings))
+    Windowed::from_spec(spec, Cubic::new(rule), settings)
 }
 
 #[cfg(test)]

@@ -7,9 +7,8 @@
 //! Differences: losses of one flight are one loss event, at which the timeout backs off. Without that, a rise of
 //! the round-trip time beyond the timeout would duplicate every Interest.
 use super::{Accounting, CongestionControl, Delivered, Loss, RecoveryPoint, WIDEST, sane_limit};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::Instant;
-use std::fmt;
 
 /// A constant window, within the limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +26,8 @@ impl Fixed {
         Self { size: sane_limit(size), limit, accounting: Accounting::Outstanding, recovery }
     }
 
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let size = spec.number("window", 32.0, 1.0..=WIDEST, "a number from 1 to 1000000000")?;
-        let (default, words) = (Accounting::Outstanding, &Accounting::WORDS);
-        let accounting = spec.word("accounting", default, words, "outstanding or span")?;
-        spec.finish()?;
-        Ok(Self { accounting, ..Self::new(size) })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self::new(32.0))
     }
 }
 
@@ -64,11 +59,11 @@ impl CongestionControl for Fixed {
     }
 }
 
-impl fmt::Display for Fixed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "fixed")
-            .value("window", self.size)
-            .word("accounting", self.accounting, &Accounting::WORDS)
-            .finish()
+impl Described for Fixed {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("window", &mut self.size, 1.0..=WIDEST, "a number from 1 to 1000000000");
+        self.accounting.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(Fixed, "fixed");

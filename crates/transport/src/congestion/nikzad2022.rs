@@ -6,9 +6,8 @@
 //!
 //! Differences: congestion Nacks and marks count as timeouts; the paper's network has neither.
 use super::{CongestionControl, Delivered, Loss, WIDEST, sane_limit};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::Instant;
-use std::fmt;
 
 /// Consumer window of the study.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +18,8 @@ pub struct Nikzad2022 {
 }
 
 impl Nikzad2022 {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let ndnsim = spec.boolean("ndnsim", false)?;
-        spec.finish()?;
-        Ok(Self { ndnsim, cwnd: 1.0, limit: WIDEST })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { ndnsim: false, cwnd: 1.0, limit: WIDEST })
     }
 }
 
@@ -53,11 +50,13 @@ impl CongestionControl for Nikzad2022 {
     }
 }
 
-impl fmt::Display for Nikzad2022 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "nikzad2022").value("ndnsim", self.ndnsim).finish()
+impl Described for Nikzad2022 {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.boolean("ndnsim", &mut self.ndnsim);
     }
 }
+
+recoup_core::print_as_spec!(Nikzad2022, "nikzad2022");
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@
 //!
 //! Differences: those of `windowed`. Marks come from links (`marking = "codel"`). PCON's forwarding is no part of it.
 use super::{Delivered, WindowRule, WindowSettings, Windowed};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Description, Spec, SpecError};
 use crate::time::Instant;
 
 /// Most segments that a round trip adds.
@@ -56,8 +56,9 @@ impl Pcon {
 impl WindowRule for Pcon {
     const NAME: &'static str = "pcon";
 
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer.value("beta", self.beta).value("low-window", self.low_window)
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("beta", &mut self.beta, 0.0..=1.0, "a number from 0 to 1");
+        each.number("low-window", &mut self.low_window, 0.0..=1e6, "a number from 0 to 1000000");
     }
 
     fn increase(&mut self, _: Instant, cwnd: f64, _: &Delivered) -> f64 {
@@ -73,17 +74,8 @@ impl WindowRule for Pcon {
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Pcon>, SpecError> {
-    let default = Pcon::default();
-    let low = "a number from 0 to 1000000";
-    let rule = Pcon {
-        beta: spec.number("beta", default.beta, 0.0..=1.0, "a number from 0 to 1")?,
-        low_window: spec.number("low-window", default.low_window, 0.0..=1e6, low)?,
-        ..default
-    };
-    let settings = WindowSettings::from_spec(&mut spec, WindowSettings::default())?;
-    spec.finish()?;
-    Ok(Windowed::new(rule, settings))
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Pcon>, SpecError> {
+    Windowed::from_spec(spec, Pcon::default(), WindowSettings::default())
 }
 
 #[cfg(test)]

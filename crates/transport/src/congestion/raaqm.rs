@@ -14,10 +14,9 @@
 //! - a round trip is a sample only if its segment was sent once.
 use super::{CongestionControl, Delivered, Loss, RecoveryPoint, sane_limit};
 use crate::random::Rng;
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 /// The parameters of [`Raaqm`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -93,21 +92,8 @@ impl Raaqm {
         }
     }
 
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let default = RaaqmSettings::default();
-        let share = "a number from 0 to 1";
-        let few = |text: &str| text.parse().ok().filter(|it| (1..=10_000).contains(it));
-        let count = "a whole number from 1 to 10000";
-        let settings = RaaqmSettings {
-            gamma: spec.number("gamma", default.gamma, 0.0..=1e6, "a number from 0 to 1000000")?,
-            beta: spec.number("beta", default.beta, 0.0..=1.0, share)?,
-            p_min: spec.number("pmin", default.p_min, 0.0..=1.0, share)?,
-            delta_p: spec.number("dp", default.delta_p, 0.0..=1.0, share)?,
-            samples: spec.take("samples", default.samples, count, few)?,
-            paths: spec.take("paths", default.paths, count, few)?,
-        };
-        spec.finish()?;
-        Ok(Self::new(settings))
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self::new(RaaqmSettings::default()))
     }
 
     fn decrease(&mut self) {
@@ -167,18 +153,20 @@ impl CongestionControl for Raaqm {
     }
 }
 
-impl fmt::Display for Raaqm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "raaqm")
-            .value("gamma", self.settings.gamma)
-            .value("beta", self.settings.beta)
-            .value("pmin", self.settings.p_min)
-            .value("dp", self.settings.delta_p)
-            .value("samples", self.settings.samples)
-            .value("paths", self.settings.paths)
-            .finish()
+impl Described for Raaqm {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let RaaqmSettings { gamma, beta, p_min, delta_p, samples, paths } = &mut self.settings;
+        let (share, count) = ("a number from 0 to 1", "a whole number from 1 to 10000");
+        each.number("gamma", gamma, 0.0..=1e6, "a number from 0 to 1000000");
+        each.number("beta", beta, 0.0..=1.0, share);
+        each.number("pmin", p_min, 0.0..=1.0, share);
+        each.number("dp", delta_p, 0.0..=1.0, share);
+        each.whole("samples", samples, 1..=10_000, count);
+        each.whole("paths", paths, 1..=10_000, count);
     }
 }
+
+recoup_core::print_as_spec!(Raaqm, "raaqm");
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@
 //! Slow start doubles in each round (Linux), not in every other one. Only the first slow start ends by delay. Vegas'
 //! own retransmission is left to the loss detector.
 use super::{AfterTimeout, Delivered, WindowPhase, WindowRule, WindowSettings, Windowed};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 
 /// Round trips that a round needs for a decision.
@@ -82,8 +82,11 @@ impl WindowRule for Vegas {
     const NAME: &'static str = "vegas";
     const NARROWS: bool = true;
 
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer.value("alpha", self.alpha).value("beta", self.beta).value("gamma", self.gamma)
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let expected = "a number from 0 to 1000000";
+        each.number("alpha", &mut self.alpha, 0.0..=1e6, expected);
+        each.number("beta", &mut self.beta, 0.0..=1e6, expected);
+        each.number("gamma", &mut self.gamma, 0.0..=1e6, expected);
     }
 
     fn observe(&mut self, _: WindowPhase, _: f64, delivered: &Delivered) {
@@ -116,20 +119,10 @@ impl WindowRule for Vegas {
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Vegas>, SpecError> {
-    let default = Vegas::default();
-    let (range, text) = (0.0..=1e6, "a number from 0 to 1000000");
-    let rule = Vegas {
-        alpha: spec.number("alpha", default.alpha, range.clone(), text)?,
-        beta: spec.number("beta", default.beta, range.clone(), text)?,
-        gamma: spec.number("gamma", default.gamma, range, text)?,
-        ..default
-    };
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Vegas>, SpecError> {
     let timeout = AfterTimeout::SlowStart;
     let settings = WindowSettings { timeout, ..WindowSettings::default() };
-    let settings = WindowSettings::from_spec(&mut spec, settings)?;
-    spec.finish()?;
-    Ok(Windowed::new(rule, settings))
+    Windowed::from_spec(spec, Vegas::default(), settings)
 }
 
 #[cfg(test)]

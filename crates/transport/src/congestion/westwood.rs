@@ -8,7 +8,7 @@
 //!
 //! Differences: those of `windowed`, which never widens a window at a loss.
 use super::{AfterTimeout, Delivered, WindowRule, WindowSettings, Windowed};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 
 /// The shortest interval of a sample.
@@ -47,9 +47,7 @@ impl Westwood {
 impl WindowRule for Westwood {
     const NAME: &'static str = "westwood";
 
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer
-    }
+    fn describe(&mut self, _: &mut Description<'_>) {}
 
     fn measure(&mut self, now: Instant, delivered: &Delivered) {
         self.base = delivered.min_rtt.or(self.base);
@@ -75,12 +73,10 @@ impl WindowRule for Westwood {
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Windowed<Westwood>, SpecError> {
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<Windowed<Westwood>, SpecError> {
     let timeout = AfterTimeout::SlowStart;
     let settings = WindowSettings { timeout, ..WindowSettings::default() };
-    let settings = WindowSettings::from_spec(&mut spec, settings)?;
-    spec.finish()?;
-    Ok(Windowed::new(Westwood::default(), settings))
+    Windowed::from_spec(spec, Westwood::default(), settings)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@
 //! - HyStart++ is for the slow start before the first loss (RFC 9406, 4.3), whether or not `init-ssthresh` limits it;
 //!   an undo restores it. Rounds are counted, and round trips compared, whether or not the window is in use.
 use super::{Accounting, CongestionControl, Delivered, Loss, LossKind, RecoveryPoint, sane_limit};
-use crate::spec::SpecWriter;
+use crate::spec::{self, Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use state::{Episode, State};
 use std::fmt;
@@ -57,8 +57,8 @@ pub trait WindowRule: Copy + fmt::Debug + PartialEq + Send {
     /// A delivery may narrow the window. Such a rule also decides at the limit of the window.
     const NARROWS: bool = false;
 
-    /// Adds the parameters to the printed spec.
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b>;
+    /// Describes the parameters of the rule.
+    fn describe(&mut self, each: &mut Description<'_>);
 
     /// A segment arrived, whether or not the window is in use. Called before all else.
     fn measure(&mut self, now: Instant, delivered: &Delivered) {
@@ -379,8 +379,30 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
 
 impl<R: WindowRule> fmt::Display for Windowed<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = self.state.rule.describe(SpecWriter::new(f, R::NAME));
-        self.settings.describe(writer).finish()
+        spec::describe::print(f, R::NAME, &Window(self.state.rule.clone(), self.settings))
+    }
+}
+
+impl<R: WindowRule> Windowed<R> {
+    /// Reads the parameters given; the others are those of `rule` and `settings`.
+    pub(super) fn from_spec(
+        spec: Spec<'_>,
+        rule: R,
+        settings: WindowSettings,
+    ) -> Result<Self, SpecError> {
+        let Window(rule, settings) = spec.read(Window(rule, settings))?;
+        Ok(Self::new(rule, settings))
+    }
+}
+
+/// A rule and the parameters of all rules.
+#[derive(Clone)]
+struct Window<R>(R, WindowSettings);
+
+impl<R: WindowRule> Described for Window<R> {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        self.0.describe(each);
+        self.1.describe(each);
     }
 }
 

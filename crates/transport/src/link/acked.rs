@@ -20,7 +20,7 @@ mod recent;
 use super::pool::Pool;
 use super::recovery::{Agreement, Arrival, Counters, LinkRecovery, Outgoing, Sending, Tag};
 use crate::rto::{Jacobson, RtoEstimator, RttSample};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description};
 use crate::time::{Duration, Instant};
 use flight::{Flight, InFlight};
 use recent::Recent;
@@ -59,36 +59,20 @@ impl Default for AckedSettings {
     }
 }
 
-impl AckedSettings {
-    pub(crate) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let default = Self::default();
-        let whole = "a whole number";
+impl AckedSettings {}
+
+impl Described for AckedSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
         let count = "a whole number from 1 to 65536";
-        let some = |text: &str| text.parse().ok().filter(|it| (1..=65_536).contains(it));
-        let bytes = |text: &str| text.parse().ok().filter(|it: &u64| *it > 0);
-        let settings = Self {
-            retries: spec.take("retries", default.retries, whole, |text| text.parse().ok())?,
-            threshold: spec.take("threshold", default.threshold, count, some)?,
-            idle: spec.duration("idle", default.idle, Duration::ZERO)?,
-            frames: spec.take("frames", default.frames, count, some)?,
-            bytes: spec.take("bytes", default.bytes, "a number of bytes", bytes)?,
-        };
-        spec.finish()?;
-        Ok(settings)
+        each.whole("retries", &mut self.retries, .., "a whole number");
+        each.whole("threshold", &mut self.threshold, 1..=65_536, count);
+        each.duration("idle", &mut self.idle, Duration::ZERO);
+        each.whole("frames", &mut self.frames, 1..=65_536, count);
+        each.whole("bytes", &mut self.bytes, 1.., "a number of bytes");
     }
 }
 
-impl fmt::Display for AckedSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "acked")
-            .value("retries", self.retries)
-            .value("threshold", self.threshold)
-            .duration("idle", self.idle)
-            .value("frames", self.frames)
-            .value("bytes", self.bytes)
-            .finish()
-    }
-}
+recoup_core::print_as_spec!(AckedSettings, "acked");
 
 /// One end of a link with NDNLPv2 reliability.
 #[derive(Debug)]

@@ -386,7 +386,7 @@ impl<T: Clone + fmt::Debug + Send> LinkRecovery<T> for Auto<T> {
 
 impl<T> fmt::Display for Auto<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.settings.write(f, "auto")
+        crate::spec::describe::print(f, "auto", &self.settings)
     }
 }
 

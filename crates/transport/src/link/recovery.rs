@@ -276,9 +276,9 @@ pub enum Recovery {
 impl Recovery {
     const FAMILY: &'static [(&'static str, Reader<Self>)] = &[
         ("off", |spec| spec.finish().map(|()| Self::Off)),
-        ("auto", |spec| WldrSettings::from_spec(spec).map(Self::Auto)),
-        ("wldr", |spec| WldrSettings::from_spec(spec).map(Self::Wldr)),
-        ("acked", |spec| AckedSettings::from_spec(spec).map(Self::Acked)),
+        ("auto", |spec| spec.read(WldrSettings::default()).map(Self::Auto)),
+        ("wldr", |spec| spec.read(WldrSettings::default()).map(Self::Wldr)),
+        ("acked", |spec| spec.read(AckedSettings::default()).map(Self::Acked)),
     ];
 
     /// The names of all kinds.
@@ -340,7 +340,7 @@ impl fmt::Display for Recovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("off"),
-            Self::Auto(settings) => settings.write(f, "auto"),
+            Self::Auto(settings) => spec::describe::print(f, "auto", settings),
             Self::Wldr(settings) => settings.fmt(f),
             Self::Acked(settings) => settings.fmt(f),
         }

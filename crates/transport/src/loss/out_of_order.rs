@@ -10,10 +10,9 @@
 //! - in fast recovery nothing is declared lost, as in the study: a new hole, or a repeated loss, waits for its timer.
 //!   With `rescan=true` a transmission is lost there once one that was sent `frt` later is answered (RFC 9002,
 //!   6.1.1), of any segment.
-use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{Arrival, COUNT, COUNTS, Judgement, LossDetector, Phase, Repair};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::Instant;
-use std::fmt;
 
 /// Counts Data received out of order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,28 +89,24 @@ pub(super) fn rescan(arrival: &Arrival, reach: u32, evidence: u32) -> Judgement 
     Judgement { through, sent_by: None, evidence }
 }
 
-impl fmt::Display for OutOfOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OutOfOrderSettings { frt, repair, rescan } = self.settings;
-        let writer = SpecWriter::new(f, "out-of-order").value("frt", frt);
-        writer.word("repair", repair, &Repair::WORDS).value("rescan", rescan).finish()
+impl Described for OutOfOrder {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let OutOfOrderSettings { frt, repair, rescan } = &mut self.settings;
+        each.whole("frt", frt, COUNTS, COUNT);
+        each.word("repair", repair, &Repair::WORDS, Repair::EXPECTED);
+        each.boolean("rescan", rescan);
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>, repair: Repair) -> Result<OutOfOrder, SpecError> {
-    let default = OutOfOrderSettings { repair, ..OutOfOrderSettings::default() };
-    let settings = OutOfOrderSettings {
-        frt: spec.take("frt", default.frt, COUNT, read_count)?,
-        repair: spec.word("repair", default.repair, &Repair::WORDS, Repair::EXPECTED)?,
-        rescan: spec.boolean("rescan", default.rescan)?,
-    };
-    spec.finish()?;
-    Ok(OutOfOrder::new(settings))
+recoup_core::print_as_spec!(OutOfOrder, "out-of-order");
+
+pub(super) fn from_spec(spec: Spec<'_>, repair: Repair) -> Result<OutOfOrder, SpecError> {
+    spec.read(OutOfOrder::new(OutOfOrderSettings { repair, ..OutOfOrderSettings::default() }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{in_order, late, out_of_order};
+    use super::super::tests::{late, out_of_order};
     use super::*;
 
     const NOW: Instant = Instant::ZERO;
@@ -120,21 +115,6 @@ mod tests {
         orders.for_each(|order| {
             detector.on_arrival(NOW, &out_of_order(order));
         });
-    }
-
-    #[test]
-    fn third_data_out_of_order_is_a_loss() {
-        let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
-        assert_eq!(detector.on_arrival(NOW, &out_of_order(11)), None);
-        assert_eq!(detector.on_arrival(NOW, &out_of_order(12)), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(10, 0)), None);
-        assert_eq!(detector.on_arrival(NOW, &out_of_order(21)), None);
-        assert_eq!(detector.on_arrival(NOW, &out_of_order(22)), None);
-        assert_eq!(detector.phase(), Phase::Normal);
-        let judged = detector.on_arrival(NOW, &out_of_order(23));
-        assert_eq!(judged, Some(Judgement { through: 22, sent_by: None, evidence: 3 }));
-        assert_eq!(detector.phase(), Phase::Fast);
-        assert_eq!(detector.on_arrival(NOW, &out_of_order(24)), None, "once");
     }
 
     #[test]
@@ -153,14 +133,5 @@ mod tests {
         assert_eq!(detector.on_arrival(NOW, &out_of_order(31)), None);
         assert_eq!(detector.on_arrival(NOW, &out_of_order(32)), None);
         assert!(detector.on_arrival(NOW, &out_of_order(33)).is_some());
-    }
-
-    #[test]
-    fn rescan_detects_losses_in_recovery() {
-        let settings = OutOfOrderSettings { rescan: true, ..OutOfOrderSettings::default() };
-        let mut detector = OutOfOrder::new(settings);
-        arrive_out_of_order(&mut detector, 11..=13);
-        let judged = detector.on_arrival(NOW, &out_of_order(14));
-        assert_eq!(judged, Some(Judgement { through: 11, sent_by: None, evidence: 3 }));
     }
 }

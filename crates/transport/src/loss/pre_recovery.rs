@@ -19,10 +19,9 @@
 //! - retransmissions and fast recovery are those of `out-of-order`. `rescan` looks `frt + Pre_FRT` transmissions
 //!   back.
 use super::out_of_order::rescan;
-use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{Arrival, COUNT, COUNTS, Judgement, LossDetector, Phase, Repair};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::Instant;
-use std::fmt;
 
 /// Counts Data received out of order, and adapts the threshold to reordering.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -163,33 +162,27 @@ impl LossDetector for PreRecovery {
     }
 }
 
-impl fmt::Display for PreRecovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PreRecoverySettings { frt, repair, rescan, learn, decay, cap } = self.settings;
-        SpecWriter::new(f, "pre-recovery")
-            .value("frt", frt)
-            .word("repair", repair, &Repair::WORDS)
-            .value("rescan", rescan)
-            .value("learn", learn)
-            .value("decay", decay)
-            .value("cap", cap)
-            .finish()
+impl Described for PreRecoverySettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.whole("frt", &mut self.frt, COUNTS, COUNT);
+        each.word("repair", &mut self.repair, &Repair::WORDS, Repair::EXPECTED);
+        each.boolean("rescan", &mut self.rescan);
+        each.boolean("learn", &mut self.learn);
+        each.number("decay", &mut self.decay, 0.0..=1e6, "a number from 0 to 1000000");
+        each.number("cap", &mut self.cap, 0.0.., "a part of the window such as 0.5, or inf");
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<PreRecovery, SpecError> {
-    let default = PreRecoverySettings::default();
-    let share = "a part of the window such as 0.5, or inf";
-    let settings = PreRecoverySettings {
-        frt: spec.take("frt", default.frt, COUNT, read_count)?,
-        repair: spec.word("repair", default.repair, &Repair::WORDS, Repair::EXPECTED)?,
-        rescan: spec.boolean("rescan", default.rescan)?,
-        learn: spec.boolean("learn", default.learn)?,
-        decay: spec.number("decay", default.decay, 0.0..=1e6, "a number from 0 to 1000000")?,
-        cap: spec.number("cap", default.cap, 0.0.., share)?,
-    };
-    spec.finish()?;
-    Ok(PreRecovery::new(settings))
+impl Described for PreRecovery {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        self.settings.describe(each);
+    }
+}
+
+recoup_core::print_as_spec!(PreRecovery, "pre-recovery");
+
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<PreRecovery, SpecError> {
+    Ok(PreRecovery::new(spec.read(PreRecoverySettings::default())?))
 }
 
 #[cfg(test)]
@@ -211,33 +204,6 @@ mod tests {
             judged = detector.on_arrival(NOW, &out_of_order(order));
         }
         judged
-    }
-
-    #[test]
-    fn third_data_is_suspicion_and_sixth_a_loss() {
-        let mut detector = smart();
-        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Normal));
-        assert_eq!((overtake(&mut detector, 1), detector.phase()), (None, Phase::Pre));
-        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Pre));
-        let judged = detector.on_arrival(NOW, &out_of_order(105));
-        assert_eq!(judged, Some(Judgement { through: 104, sent_by: None, evidence: 6 }));
-        assert_eq!(detector.phase(), Phase::Fast);
-    }
-
-    #[test]
-    fn threshold_rises_with_reordering() {
-        let mut detector = smart();
-        // Five out of order, then the missing one: Pre_FRT = 5, and 3 + 5 make a loss.
-        assert_eq!(overtake(&mut detector, 5), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
-        assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 5.0));
-        assert_eq!(overtake(&mut detector, 7), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
-        assert_eq!(detector.pre_frt, 7.0);
-        assert_eq!(overtake(&mut detector, 4), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
-        assert_eq!(detector.pre_frt, 7.0, "fewer teach nothing");
-        assert_eq!(overtake(&mut detector, 10).map(|judged| judged.evidence), Some(10));
     }
 
     #[test]

@@ -21,9 +21,8 @@
 use super::lateness::LatenessTest;
 use super::reordering::ReorderingWindow;
 use super::{Arrival, Judgement, LossDetector, Phase, Repair};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Time until the first probe while no round trip is known (RFC 8305, section 5: the least delay of a further attempt).
 const FIRST_PROBE: Duration = Duration::from_millis(100);
@@ -138,11 +137,13 @@ impl LossDetector for Rack {
     }
 }
 
-impl fmt::Display for Rack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "rack").value("factor", self.factor).finish()
+impl Described for Rack {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("factor", &mut self.factor, 1.0..=1e6, "a number from 1 to 1000000");
     }
 }
+
+recoup_core::print_as_spec!(Rack, "rack");
 
 /// RFC 9002, section 6.1.2.
 const FACTOR: f64 = 9.0 / 8.0;
@@ -153,10 +154,8 @@ impl Default for Rack {
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Rack, SpecError> {
-    let factor = spec.number("factor", FACTOR, 1.0..=1e6, "a number from 1 to 1000000")?;
-    spec.finish()?;
-    Ok(Rack::new(factor))
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<Rack, SpecError> {
+    spec.read(Rack::default())
 }
 
 #[cfg(test)]

@@ -24,10 +24,9 @@
 //! - an answer to a retransmitted segment is no evidence of reordering;
 //! - `share` is an addition. With several sources, segments in flight from the far one are missing, too.
 use super::reordering::ReorderingWindow;
-use super::{Arrival, COUNT, Judgement, LossDetector, Phase, Repair, read_count};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{Arrival, COUNT, COUNTS, Judgement, LossDetector, Phase, Repair};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::Instant;
-use std::fmt;
 
 /// Of the last 32 transmissions the last answered one is never missing.
 const MOST_MISSING: f64 = 31.0 / 32.0;
@@ -127,31 +126,20 @@ impl LossDetector for TimeThreshold {
     }
 }
 
-impl fmt::Display for TimeThreshold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TimeThresholdSettings { frt, factor, share } = self.settings;
-        SpecWriter::new(f, "time-threshold")
-            .value("frt", frt)
-            .value("factor", factor)
-            .value("share", share)
-            .finish()
+impl Described for TimeThreshold {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let TimeThresholdSettings { frt, factor, share } = &mut self.settings;
+        each.whole("frt", frt, COUNTS, COUNT);
+        each.number("factor", factor, 1.0..=1e6, "a number from 1 to 1000000");
+        let expected = "a number from 0 to 31/32, such as 1/4 (more is never missing: the latest of the last 32 was answered)";
+        each.number("share", share, 0.0..=MOST_MISSING, expected);
     }
 }
 
-pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<TimeThreshold, SpecError> {
-    let default = TimeThresholdSettings::default();
-    let settings = TimeThresholdSettings {
-        frt: spec.take("frt", default.frt, COUNT, read_count)?,
-        factor: spec.number("factor", default.factor, 1.0..=1e6, "a number from 1 to 1000000")?,
-        share: spec.number(
-            "share",
-            default.share,
-            0.0..=MOST_MISSING,
-            "a number from 0 to 31/32, such as 1/4 (more is never missing: the latest of the last 32 was answered)",
-        )?,
-    };
-    spec.finish()?;
-    Ok(TimeThreshold::new(settings))
+recoup_core::print_as_spec!(TimeThreshold, "time-threshold");
+
+pub(super) fn from_spec(spec: Spec<'_>) -> Result<TimeThreshold, SpecError> {
+    spec.read(TimeThreshold::new(TimeThresholdSettings::default()))
 }
 
 /// Answers to the last transmissions, up to the highest one answered.
@@ -273,20 +261,6 @@ mod tests {
             detector.on_recovered(at(400));
         }
         assert_eq!(sent_by(&detector), at(910));
-    }
-
-    #[test]
-    fn share_leaves_few_losses_to_the_timers() {
-        let settings = TimeThresholdSettings { share: 0.25, ..TimeThresholdSettings::default() };
-        let mut detector = TimeThreshold::new(settings);
-        let mut judged = |order| detector.on_arrival(at(200), &beyond(order, RTT)).is_some();
-        // Every eighth is lost, then every second one.
-        assert!((1..200).filter(|order| order % 8 != 0).all(|order| !judged(order)));
-        let first = (200..240).step_by(2).find(|order| judged(*order));
-        assert_eq!(first, Some(212), "201 to 212 miss 6, the others 2");
-        assert!((211..300).all(&mut judged), "in recovery");
-        detector.on_recovered(at(200));
-        assert_eq!(detector.on_arrival(at(200), &beyond(300, RTT)), None);
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //!
 //! Differences: each flow has a limit of its own besides.
 use super::{Rejection, Share};
-use crate::spec::{Spec, SpecError, SpecWriter};
-use std::ops::Bound;
+use crate::spec::Description;
+use std::ops::{Bound, RangeInclusive};
 
 /// Limits of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,12 @@ pub(super) struct Waiting {
     pub(super) flow_packets: u32,
 }
 
-const WHOLE: &str = "a whole number from 1 to 1000000000";
+/// Numbers of packets and bytes.
+pub(super) const WHOLE: RangeInclusive<u64> = 1..=1_000_000_000;
+pub(super) const WHOLE_IN_WORDS: &str = "a whole number from 1 to 1000000000";
+/// Smaller numbers.
+const FEW: RangeInclusive<u32> = 1..=1_000_000;
+const FEW_IN_WORDS: &str = "a whole number from 1 to 1000000";
 
 impl SchedulerBounds {
     /// Whether one more packet of `bytes` is within the limits.
@@ -65,21 +70,11 @@ impl SchedulerBounds {
         Ok(())
     }
 
-    pub(super) fn from_spec(spec: &mut Spec<'_>) -> Result<Self, SpecError> {
-        let default = Self::default();
-        let mut whole = |key, default| spec.take(key, default, WHOLE, whole);
-        Ok(Self {
-            flow_packets: whole("flow-queue", u64::from(default.flow_packets))? as u32,
-            packets: whole("packets", default.packets)?,
-            bytes: whole("bytes", default.bytes)?,
-        })
-    }
-
-    pub(super) fn write<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer
-            .value("flow-queue", self.flow_packets)
-            .value("packets", self.packets)
-            .value("bytes", self.bytes)
+    pub(super) fn describe(&mut self, each: &mut Description<'_>) {
+        let most = 1..=u32::try_from(*WHOLE.end()).unwrap_or(u32::MAX);
+        each.whole("flow-queue", &mut self.flow_packets, most, WHOLE_IN_WORDS);
+        each.whole("packets", &mut self.packets, WHOLE, WHOLE_IN_WORDS);
+        each.whole("bytes", &mut self.bytes, WHOLE, WHOLE_IN_WORDS);
     }
 }
 
@@ -87,47 +82,18 @@ impl SchedulerBounds {
 pub(super) const PART: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
 pub(super) const PART_IN_WORDS: &str = "a number above 0, at most 1";
 
-/// Parameters of all fair schedulers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FairSettings {
-    pub(super) share: Share,
-    pub(super) answer_bytes: u32,
-    pub(super) load: f64,
-    pub(super) flows: u32,
-    pub(super) bounds: SchedulerBounds,
-}
-
-impl FairSettings {
-    /// Reads the parameters given; the others are those of `default`.
-    pub(super) fn from_spec(spec: &mut Spec<'_>, default: &Self) -> Result<Self, SpecError> {
-        const FEW: &str = "a whole number from 1 to 1000000";
-        Ok(Self {
-            share: spec.word("share", default.share, &Share::WORDS, "face or flow")?,
-            answer_bytes: spec.take("answer", default.answer_bytes, FEW, few)?,
-            load: spec.number("load", default.load, PART, PART_IN_WORDS)?,
-            flows: spec.take("flows", default.flows, FEW, few)?,
-            bounds: SchedulerBounds::from_spec(spec)?,
-        })
-    }
-
-    /// Writes all but the share, which precedes them.
-    pub(super) fn write<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        let writer = writer
-            .value("answer", self.answer_bytes)
-            .value("load", self.load)
-            .value("flows", self.flows);
-        self.bounds.write(writer)
-    }
-}
-
-/// Parses a count of at most a million.
-pub(super) fn few(text: &str) -> Option<u32> {
-    whole(text).and_then(|number| u32::try_from(number).ok()).filter(|number| *number <= 1_000_000)
-}
-
-/// Parses a count.
-pub(super) fn whole(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|number| (1..=1_000_000_000).contains(number))
+/// Describes the parameters that all fair schedulers have, but the share, which precedes their own.
+pub(super) fn describe_fair(
+    each: &mut Description<'_>,
+    answer_bytes: &mut u32,
+    load: &mut f64,
+    flows: &mut u32,
+    bounds: &mut SchedulerBounds,
+) {
+    each.whole("answer", answer_bytes, FEW, FEW_IN_WORDS);
+    each.number("load", load, PART, PART_IN_WORDS);
+    each.whole("flows", flows, FEW, FEW_IN_WORDS);
+    bounds.describe(each);
 }
 
 #[cfg(test)]

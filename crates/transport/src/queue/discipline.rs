@@ -29,9 +29,9 @@ pub struct Scheduling {
 
 /// Every scheduler by its name.
 const FAMILY: &[(&str, Reader<Discipline>)] = &[
-    ("fifo", |spec| FifoSettings::from_spec(spec).map(Discipline::Fifo)),
-    ("max-min", |spec| MaxMinSettings::from_spec(spec).map(Discipline::MaxMin)),
-    ("drr", |spec| DrrSettings::from_spec(spec).map(Discipline::Drr)),
+    ("fifo", |spec| spec.read(FifoSettings { packets: 1000 }).map(Discipline::Fifo)),
+    ("max-min", |spec| spec.read(MaxMinSettings::default()).map(Discipline::MaxMin)),
+    ("drr", |spec| spec.read(DrrSettings::default()).map(Discipline::Drr)),
 ];
 
 impl Discipline {

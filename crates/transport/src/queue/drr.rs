@@ -14,13 +14,13 @@
 //!   rate. Their Data is known only afterwards, and a queue at the far end must drain. The figure is the desired
 //!   utilization of S. Kunniyur and R. Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm" (2004);
 //! - flows with the same hash modulo `flows` share a turn.
-use super::bound::{self, FairSettings, SchedulerBounds, Waiting};
+use super::bound::{SchedulerBounds, Waiting, describe_fair};
 use super::shelf::{Line, Shelf};
 use super::{
     CATCH_UP, Capacity, Charge, FairScheduler, FlowKey, Load, Rejected, Rejection, Share, part_of,
     time_of,
 };
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description};
 use crate::time::Instant;
 use hashbrown::HashTable;
 use std::collections::{BTreeMap, VecDeque};
@@ -56,33 +56,17 @@ impl Default for DrrSettings {
     }
 }
 
-impl DrrSettings {
-    fn shared(&self) -> FairSettings {
-        let Self { share, answer_bytes, load, flows, bounds, .. } = *self;
-        FairSettings { share, answer_bytes, load, flows, bounds }
-    }
-
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        const RANGE: &str = "a whole number from 64 to 1000000";
-        let default = Self::default();
-        let least = |text: &str| bound::few(text).filter(|bytes| *bytes >= 64);
-        let shared = FairSettings::from_spec(&mut spec, &default.shared())?;
-        let quantum_bytes = spec.take("quantum", default.quantum_bytes, RANGE, least)?;
-        let FairSettings { share, answer_bytes, load, flows, bounds } = shared;
-        let read = Self { share, quantum_bytes, answer_bytes, load, flows, bounds };
-        spec.finish()?;
-        Ok(read)
+impl Described for DrrSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let Self { answer_bytes, load, flows, bounds, .. } = self;
+        each.word("share", &mut self.share, &Share::WORDS, "face or flow");
+        let expected = "a whole number from 64 to 1000000";
+        each.whole("quantum", &mut self.quantum_bytes, 64..=1_000_000, expected);
+        describe_fair(each, answer_bytes, load, flows, bounds);
     }
 }
 
-impl fmt::Display for DrrSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "drr")
-            .word("share", self.share, &Share::WORDS)
-            .value("quantum", self.quantum_bytes);
-        self.shared().write(writer).finish()
-    }
-}
+recoup_core::print_as_spec!(DrrSettings, "drr");
 
 /// Deficit round robin.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! it.
 
 use super::{Charge, FairScheduler, FlowKey, Load, QueueLimit, Rejected, Rejection, bound};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description};
 use crate::time::Instant;
 use std::collections::VecDeque;
 use std::fmt;
@@ -127,20 +127,13 @@ pub struct FifoSettings {
     pub packets: u64,
 }
 
-impl FifoSettings {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let expected = "a whole number from 1 to 1000000000";
-        let packets = spec.take("packets", 1000, expected, bound::whole)?;
-        spec.finish()?;
-        Ok(Self { packets })
+impl Described for FifoSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.whole("packets", &mut self.packets, bound::WHOLE, bound::WHOLE_IN_WORDS);
     }
 }
 
-impl fmt::Display for FifoSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "fifo").value("packets", self.packets).finish()
-    }
-}
+recoup_core::print_as_spec!(FifoSettings, "fifo");
 
 #[cfg(test)]
 mod tests {

@@ -28,9 +28,9 @@ mod flow;
 mod group;
 mod pool;
 
-use super::bound::{FairSettings, PART, PART_IN_WORDS, SchedulerBounds};
+use super::bound::{PART, PART_IN_WORDS, SchedulerBounds, describe_fair};
 use super::{Capacity, Charge, FairScheduler, FlowKey, Load, Rejected, Share, part_of};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description};
 use crate::time::{Duration, Instant};
 use pool::Pool;
 use std::fmt;
@@ -83,41 +83,18 @@ pub enum Duplex {
 
 const DUPLEX: [(&str, Duplex); 2] = [("full", Duplex::Full), ("half", Duplex::Half)];
 
-impl MaxMinSettings {
-    fn shared(&self) -> FairSettings {
-        let Self { share, answer_bytes, load, flows, bounds, .. } = *self;
-        FairSettings { share, answer_bytes, load, flows, bounds }
-    }
-
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let default = Self::default();
-        let shared = FairSettings::from_spec(&mut spec, &default.shared())?;
-        let FairSettings { share, answer_bytes, load, flows, bounds } = shared;
-        let read = Self {
-            duplex: spec.word("duplex", default.duplex, &DUPLEX, "full or half")?,
-            gain: spec.number("gain", default.gain, PART, PART_IN_WORDS)?,
-            active: spec.duration("active", default.active, Duration::from_nanos(1))?,
-            share,
-            answer_bytes,
-            load,
-            flows,
-            bounds,
-        };
-        spec.finish()?;
-        Ok(read)
+impl Described for MaxMinSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let Self { answer_bytes, load, flows, bounds, .. } = self;
+        each.word("share", &mut self.share, &Share::WORDS, "face or flow");
+        each.word("duplex", &mut self.duplex, &DUPLEX, "full or half");
+        each.number("gain", &mut self.gain, PART, PART_IN_WORDS);
+        each.duration("active", &mut self.active, Duration::from_nanos(1));
+        describe_fair(each, answer_bytes, load, flows, bounds);
     }
 }
 
-impl fmt::Display for MaxMinSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "max-min")
-            .word("share", self.share, &Share::WORDS)
-            .word("duplex", self.duplex, &DUPLEX)
-            .value("gain", self.gain)
-            .duration("active", self.active);
-        self.shared().write(writer).finish()
-    }
-}
+recoup_core::print_as_spec!(MaxMinSettings, "max-min");
 
 /// Max-min fair shares, by pacing.
 #[derive(Debug)]

@@ -5,9 +5,8 @@
 //!
 //! Differences: none.
 use super::{RtoEstimator, RttSample, SHORTEST};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// A constant timeout.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,12 +18,6 @@ impl Constant {
     /// The timeout `rto`, at least [`SHORTEST`].
     pub fn new(rto: Duration) -> Self {
         Self { rto: rto.max(SHORTEST) }
-    }
-
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let rto = spec.duration("rto", Self::default().rto, SHORTEST)?;
-        spec.finish()?;
-        Ok(Self::new(rto))
     }
 }
 
@@ -44,8 +37,10 @@ impl RtoEstimator for Constant {
     }
 }
 
-impl fmt::Display for Constant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "constant").duration("rto", self.rto).finish()
+impl Described for Constant {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.duration("rto", &mut self.rto, SHORTEST);
     }
 }
+
+recoup_core::print_as_spec!(Constant, "constant");

@@ -10,10 +10,9 @@
 //! new experts.
 use super::smoothed::{Gains, Smoothed, within};
 use super::timing::Timing;
-use super::{Question, RtoEstimator, RttSample};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{FACTOR, Question, RtoEstimator, RttSample};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Smallest prediction, seconds.
 const LEAST: f64 = 1e-6;
@@ -40,30 +39,19 @@ pub struct Experts {
 }
 
 impl Experts {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let experts = spec.take("experts", 64, "a number of experts from 2 to 1000", |text| {
-            text.parse().ok().filter(|experts| (2..=1000).contains(experts))
-        })?;
-        let eta = spec.number("eta", 0.5, 0.0..=100.0, "a number from 0 to 100")?;
-        let share = spec.number("share", 0.01, 1e-9..=1.0, "a number from 0.000000001 to 1")?;
-        let penalty = spec.number("penalty", 8.0, 0.0..=1e6, "a number from 0 to 1000000")?;
-        let quantile = spec.number("quantile", 0.95, 0.0..=1.0, "a number from 0 to 1")?;
-        let timing = Timing::from_spec(&mut spec, Timing::free())?;
-        spec.finish()?;
-        let (grid, weights) = (Vec::new(), Vec::new());
-        let (range, mean, timeout) = (None, None, None);
-        Ok(Self {
-            experts,
-            eta,
-            share,
-            penalty,
-            quantile,
-            timing,
-            range,
-            grid,
-            weights,
-            mean,
-            timeout,
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self {
+            experts: 64,
+            eta: 0.5,
+            share: 0.01,
+            penalty: 8.0,
+            quantile: 0.95,
+            timing: Timing::free(),
+            range: None,
+            grid: Vec::new(),
+            weights: Vec::new(),
+            mean: None,
+            timeout: None,
         })
     }
 
@@ -147,17 +135,18 @@ impl RtoEstimator for Experts {
     }
 }
 
-impl fmt::Display for Experts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "experts")
-            .value("experts", self.experts)
-            .value("eta", self.eta)
-            .value("share", self.share)
-            .value("penalty", self.penalty)
-            .value("quantile", self.quantile);
-        self.timing.describe(writer).finish()
+impl Described for Experts {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.whole("experts", &mut self.experts, 2..=1000, "a number of experts from 2 to 1000");
+        each.number("eta", &mut self.eta, 0.0..=100.0, "a number from 0 to 100");
+        each.number("share", &mut self.share, 1e-9..=1.0, "a number from 0.000000001 to 1");
+        each.number("penalty", &mut self.penalty, 0.0..=1e6, FACTOR);
+        each.number("quantile", &mut self.quantile, 0.0..=1.0, "a number from 0 to 1");
+        self.timing.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(Experts, "experts");
 
 #[cfg(test)]
 mod tests {

@@ -25,11 +25,10 @@
 //!
 //! `new-mean=true` takes the deviation from the new mean, as Nikzad et al. print their equations (2) and (3). With
 //! `very-fast` the deviation is then 0.
-use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed, seconds, within};
 use super::timing::{LONGEST, backed_off};
-use super::{Question, RtoEstimator, RttSample, SHORTEST};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{FACTOR, Question, RtoEstimator, RttSample, SHORTEST};
+use crate::spec::{self, Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use std::fmt;
 
@@ -159,37 +158,8 @@ impl Jacobson {
         Self::with_defaults(spec, JacobsonSettings { init, min, max, global_backoff, ..default })
     }
 
-    fn with_defaults(mut spec: Spec<'_>, default: JacobsonSettings) -> Result<Self, SpecError> {
-        let Gains { alpha, beta } = gains_by_name(&mut spec, default.alpha, default.beta)?;
-        let settings = JacobsonSettings {
-            alpha,
-            beta,
-            k: factor(&mut spec, default.k)?,
-            init: spec.duration("init", default.init, SHORTEST)?,
-            min: spec.duration("min", default.min, Duration::ZERO)?,
-            max: spec.duration("max", default.max, SHORTEST)?,
-            backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
-            global_backoff: spec.boolean("global-backoff", default.global_backoff)?,
-            backoff_until: spec.word(
-                "backoff-until",
-                default.backoff_until,
-                &BackoffUntil::WORDS,
-                "sample or progress",
-            )?,
-            new_mean: spec.boolean("new-mean", default.new_mean)?,
-        };
-        if settings.max > LONGEST || settings.init > LONGEST {
-            return Err(spec.bad(
-                "max",
-                format_args!("{:?}", settings.max),
-                "init and max of a day or less",
-            ));
-        }
-        if settings.min > settings.max {
-            return Err(spec.bad("min", format_args!("{:?}", settings.min), "no more than max"));
-        }
-        spec.finish()?;
-        Ok(Self::new(settings))
+    fn with_defaults(spec: Spec<'_>, default: JacobsonSettings) -> Result<Self, SpecError> {
+        Ok(Self::new(spec.read(default)?))
     }
 
     /// The timeout without back-off.
@@ -261,37 +231,43 @@ impl RtoEstimator for Jacobson {
     }
 }
 
+impl Described for JacobsonSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let Self { alpha, beta, .. } = *self;
+        let mut gains = Gains { alpha, beta };
+        let expected = "very-slow, slow, steady, fast or very-fast";
+        // A name sets both gains, which override it.
+        let named = |spec: &mut Spec<'_>, it| spec.word("gains", it, &GAINS, expected);
+        each.value("gains", &mut gains, named, |_| None);
+        gains.describe(each);
+        (self.alpha, self.beta) = (gains.alpha, gains.beta);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        each.duration("init", &mut self.init, SHORTEST);
+        each.duration("min", &mut self.min, Duration::ZERO);
+        each.duration("max", &mut self.max, SHORTEST);
+        each.number("backoff", &mut self.backoff, 1.0..=1e6, "a number of 1 or more");
+        each.boolean("global-backoff", &mut self.global_backoff);
+        let (words, expected) = (&BackoffUntil::WORDS, "sample or progress");
+        let until = |spec: &mut Spec<'_>, it| spec.word("backoff-until", it, words, expected);
+        let printed = |it: &_| (*it == BackoffUntil::Progress).then(|| "progress".to_owned());
+        each.value("backoff-until", &mut self.backoff_until, until, printed);
+        let new_mean = |spec: &mut Spec<'_>, it| spec.boolean("new-mean", it);
+        each.value("new-mean", &mut self.new_mean, new_mean, |it| it.then(|| "true".to_owned()));
+        let Self { init, min, max, .. } = *self;
+        let expected = "init and max of a day or less";
+        each.check(max.max(init) <= LONGEST, "max", format_args!("{max:?}"), expected);
+        each.check(min <= max, "min", format_args!("{min:?}"), "no more than max");
+    }
+}
+
 impl fmt::Display for Jacobson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "jacobson")
-            .value("alpha", self.settings.alpha)
-            .value("beta", self.settings.beta)
-            .value("k", self.settings.k)
-            .duration("init", self.settings.init)
-            .duration("min", self.settings.min)
-            .duration("max", self.settings.max)
-            .value("backoff", self.settings.backoff)
-            .value("global-backoff", self.settings.global_backoff);
-        let writer = match self.settings.backoff_until {
-            BackoffUntil::Sample => writer,
-            BackoffUntil::Progress => writer.value("backoff-until", "progress"),
-        };
-        match self.settings.new_mean {
-            true => writer.value("new-mean", true).finish(),
-            false => writer.finish(),
-        }
+        spec::describe::print(f, "jacobson", &self.settings)
     }
 }
 
 fn rfc6298() -> JacobsonSettings {
     JacobsonSettings { min: Duration::from_secs(1), ..JacobsonSettings::default() }
-}
-
-/// Reads `gains`, and `alpha` and `beta`, which override it, from a specification.
-fn gains_by_name(spec: &mut Spec<'_>, alpha: f64, beta: f64) -> Result<Gains, SpecError> {
-    let expected = "very-slow, slow, steady, fast or very-fast";
-    let named = spec.word("gains", Gains { alpha, beta }, &GAINS, expected)?;
-    gains(spec, named)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use super::smoothed::{seconds, within};
 use super::timing::LONGEST;
 use super::{RttSample, SHORTEST};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::Description;
 use crate::time::Duration;
 
 /// Methods of a timer whose timeout is the lifetime in one field. Another field may have the estimate of the round trip.
@@ -68,24 +68,21 @@ struct Lifetime {
 }
 
 impl Lifetime {
-    /// Reads `init`, `min` and `max` from a specification; the default of `min` is `least`.
-    fn from_spec(spec: &mut Spec<'_>, least: Duration) -> Result<Self, SpecError> {
-        let init = spec.duration("init", DEFAULT, SHORTEST)?;
-        let min = spec.duration("min", least, SHORTEST)?;
-        let max = spec.duration("max", DEFAULT, SHORTEST)?;
-        if max > LONGEST || init > max {
-            let expected = "init no longer than max, and max of a day or less";
-            return Err(spec.bad("max", format_args!("{max:?}"), expected));
-        }
-        if min > init {
-            return Err(spec.bad("min", format_args!("{min:?}"), "no more than init and max"));
-        }
-        Ok(Self { init, min, max, now: init })
+    /// A lifetime of 4 s, the maximum, and of `min` or more.
+    fn new(min: Duration) -> Self {
+        Self { init: DEFAULT, min, max: DEFAULT, now: DEFAULT }
     }
 
-    /// Prints what [`from_spec`](Self::from_spec) reads.
-    fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer.duration("init", self.init).duration("min", self.min).duration("max", self.max)
+    /// Describes `init`, `min` and `max`, and begins with `init`.
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.duration("init", &mut self.init, SHORTEST);
+        each.duration("min", &mut self.min, SHORTEST);
+        each.duration("max", &mut self.max, SHORTEST);
+        let Self { init, min, max, .. } = *self;
+        let expected = "init no longer than max, and max of a day or less";
+        each.check(max <= LONGEST && init <= max, "max", format_args!("{max:?}"), expected);
+        each.check(min <= init, "min", format_args!("{min:?}"), "no more than init and max");
+        self.now = init;
     }
 
     /// Sets the lifetime in seconds, within its limits.
@@ -106,14 +103,9 @@ impl Lifetime {
     }
 }
 
-/// Reads the factor of a lifetime at a timeout from a specification.
-fn backoff(spec: &mut Spec<'_>) -> Result<f64, SpecError> {
-    spec.number("backoff", 2.0, 1.0..=1e6, "a number of 1 or more")
-}
-
-/// Reads a factor from a specification.
-fn factor(spec: &mut Spec<'_>, key: &'static str, default: f64) -> Result<f64, SpecError> {
-    spec.number(key, default, 0.0..=1e6, "a number from 0 to 1000000")
+/// Describes the factor of a lifetime at a timeout.
+fn describe_backoff(each: &mut Description<'_>, backoff: &mut f64) {
+    each.number("backoff", backoff, 1.0..=1e6, "a number of 1 or more");
 }
 
 /// Round-trip time of a sample, in seconds.

@@ -23,13 +23,11 @@
 //! after the Interest was sent, the timeout came from another band. Above `contents` contents and 128 prefixes the
 //! one unchanged for longest is forgotten.
 use super::bounded::Bounded;
-use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
 use super::timing::Timing;
-use super::{Question, RtoEstimator, RttSample, Target};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{FACTOR, Question, RtoEstimator, RttSample, Target};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 const MOST_PREFIXES: usize = 128;
 /// Powers of four in the nanoseconds of a round trip; longer ones count as 4³¹ ns, some 146 years.
@@ -103,28 +101,20 @@ fn power(rtt: Duration) -> usize {
 }
 
 impl Nearness {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let gains = gains(&mut spec, Gains { alpha: 1.0 / 40.0, beta: 1.0 / 40.0 })?;
-        let k = factor(&mut spec, 4.2)?;
-        let trust = spec.number("trust", 64.0, 0.001..=1e9, "a number from 0.001 to 1000000000")?;
-        let expected = "a number of contents from 1 to 1048576";
-        let most_contents = spec.take("contents", 4096, expected, |text| {
-            text.parse().ok().filter(|most| (1..=1 << 20).contains(most))
-        })?;
-        let timing = Timing::from_spec(&mut spec, Timing::free())?;
-        spec.finish()?;
-        Ok(Self {
-            gains,
-            k,
-            trust,
-            most_contents,
-            timing,
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let read = spec.read(Self {
+            gains: Gains { alpha: 1.0 / 40.0, beta: 1.0 / 40.0 },
+            k: 4.2,
+            trust: 64.0,
+            most_contents: 4096,
+            timing: Timing::free(),
             all: Counted::default(),
             bands: [Counted::default(); BANDS],
             prefixes: Bounded::new(MOST_PREFIXES),
-            contents: Bounded::new(most_contents),
+            contents: Bounded::new(0),
             latest: 0,
-        })
+        })?;
+        Ok(Self { contents: Bounded::new(read.most_contents), ..read })
     }
 
     /// The band of a content.
@@ -198,17 +188,19 @@ impl RtoEstimator for Nearness {
     }
 }
 
-impl fmt::Display for Nearness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "nearness")
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k)
-            .value("trust", self.trust)
-            .value("contents", self.most_contents);
-        self.timing.describe(writer).finish()
+impl Described for Nearness {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        let trust = "a number from 0.001 to 1000000000";
+        each.number("trust", &mut self.trust, 0.001..=1e9, trust);
+        let contents = "a number of contents from 1 to 1048576";
+        each.whole("contents", &mut self.most_contents, 1..=1 << 20, contents);
+        self.timing.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(Nearness, "nearness");
 
 #[cfg(test)]
 mod tests {

@@ -7,13 +7,11 @@
 //! Differences: Data without a provider identifier belongs to one provider of its own. Above 64 providers the one
 //! idle for longest is forgotten.
 use super::bounded::Bounded;
-use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
 use super::timing::Timing;
-use super::{Question, RtoEstimator, RttSample, SHORTEST};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{FACTOR, Question, RtoEstimator, RttSample, SHORTEST};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Most providers remembered.
 const MOST: usize = 64;
@@ -53,14 +51,16 @@ struct Provider {
 }
 
 impl PerProvider {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let weight = spec.word("weight", Weight::Count, &WEIGHTS, "count or freshness")?;
-        let tau = spec.duration("tau", Duration::from_secs(1), SHORTEST)?;
-        let gains = gains(&mut spec, Gains::STEADY)?;
-        let k = factor(&mut spec, 4.0)?;
-        let timing = Timing::from_spec(&mut spec, Timing::free())?;
-        spec.finish()?;
-        Ok(Self { weight, tau, gains, k, timing, providers: Bounded::new(MOST), mean: None })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self {
+            weight: Weight::Count,
+            tau: Duration::from_secs(1),
+            gains: Gains::STEADY,
+            k: 4.0,
+            timing: Timing::free(),
+            providers: Bounded::new(MOST),
+            mean: None,
+        })
     }
 
     /// The mean over providers. The ratios of the weights do not depend on the time of the call, so it is computed
@@ -125,17 +125,17 @@ impl RtoEstimator for PerProvider {
     }
 }
 
-impl fmt::Display for PerProvider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "per-provider")
-            .word("weight", self.weight, &WEIGHTS)
-            .duration("tau", self.tau)
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k);
-        self.timing.describe(writer).finish()
+impl Described for PerProvider {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.word("weight", &mut self.weight, &WEIGHTS, "count or freshness");
+        each.duration("tau", &mut self.tau, SHORTEST);
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        self.timing.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(PerProvider, "per-provider");
 
 #[cfg(test)]
 mod tests {

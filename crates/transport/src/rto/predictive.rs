@@ -16,14 +16,12 @@
 //! not shorter than the round trip are wrong and left out. The numbers of nodes (256), predictions (4096) and
 //! classes (256) are limited: the one unchanged for longest is forgotten.
 use super::bounded::Bounded;
-use super::reconsidered::{factor, gains};
 use super::smoothed::{Gains, Smoothed};
 use super::timing::Timing;
-use super::{Anticipating, Question, RtoEstimator, RttSample, SHORTEST, Trail};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{Anticipating, FACTOR, Question, RtoEstimator, RttSample, SHORTEST, Trail};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use recoup_packet::lp::anticipation::{MOST_NAMES, Record};
-use std::fmt;
 
 const MOST_NODES: usize = 256;
 const MOST_PREDICTIONS: usize = 4096;
@@ -48,22 +46,13 @@ pub struct Predictive {
 }
 
 impl Predictive {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let expected = "a number of names from 0 to 15";
-        let names = spec.take("names", 10, expected, |text| {
-            text.parse().ok().filter(|names| *names <= MOST_NAMES)
-        })?;
-        let ttl = spec.duration("ttl", Duration::from_secs(1), SHORTEST)?;
-        let gains = gains(&mut spec, Gains::STEADY)?;
-        let k = factor(&mut spec, 4.0)?;
-        let timing = Timing::from_spec(&mut spec, Timing::free())?;
-        spec.finish()?;
-        Ok(Self {
-            names,
-            ttl,
-            gains,
-            k,
-            timing,
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self {
+            names: 10,
+            ttl: Duration::from_secs(1),
+            gains: Gains::STEADY,
+            k: 4.0,
+            timing: Timing::free(),
             nodes: Bounded::new(MOST_NODES),
             predictions: Bounded::new(MOST_PREDICTIONS),
             origins: Bounded::new(MOST_CLASSES),
@@ -155,17 +144,17 @@ impl Anticipating for Predictive {
     }
 }
 
-impl fmt::Display for Predictive {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "predictive")
-            .value("names", self.names)
-            .duration("ttl", self.ttl)
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k);
-        self.timing.describe(writer).finish()
+impl Described for Predictive {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.whole("names", &mut self.names, 0..=MOST_NAMES, "a number of names from 0 to 15");
+        each.duration("ttl", &mut self.ttl, SHORTEST);
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        self.timing.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(Predictive, "predictive");
 
 #[cfg(test)]
 mod tests {

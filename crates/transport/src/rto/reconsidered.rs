@@ -7,10 +7,9 @@
 //! so far, once there are 20.
 use super::smoothed::{Gains, Smoothed};
 use super::timing::{Floor, Timing};
-use super::{Question, RtoEstimator, RttSample};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{FACTOR, Question, RtoEstimator, RttSample};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// The paper's proposal.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,32 +21,14 @@ pub struct Reconsidered {
 }
 
 impl Reconsidered {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let gains = gains(&mut spec, Gains::VERY_SLOW)?;
-        let k = factor(&mut spec, 6.0)?;
-        let floor = Floor::Fixed(Duration::from_millis(100));
-        let timing = Timing::from_spec(&mut spec, Timing::with_floor(floor))?;
-        spec.finish()?;
-        Ok(Self { gains, k, timing, estimate: None })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let timing = Timing::with_floor(Floor::Fixed(Duration::from_millis(100)));
+        spec.read(Self { gains: Gains::VERY_SLOW, k: 6.0, timing, estimate: None })
     }
 
     fn seconds(&self) -> Option<f64> {
         self.estimate.map(|estimate| estimate.timeout(self.k))
     }
-}
-
-/// Reads `alpha` and `beta` from a specification.
-pub(super) fn gains(spec: &mut Spec<'_>, default: Gains) -> Result<Gains, SpecError> {
-    let expected = "a number from 0 to 1, such as 1/8";
-    Ok(Gains {
-        alpha: spec.number("alpha", default.alpha, 0.0..=1.0, expected)?,
-        beta: spec.number("beta", default.beta, 0.0..=1.0, expected)?,
-    })
-}
-
-/// Reads `k` from a specification.
-pub(super) fn factor(spec: &mut Spec<'_>, default: f64) -> Result<f64, SpecError> {
-    spec.number("k", default, 0.0..=1e6, "a number from 0 to 1000000")
 }
 
 impl RtoEstimator for Reconsidered {
@@ -78,15 +59,15 @@ impl RtoEstimator for Reconsidered {
     }
 }
 
-impl fmt::Display for Reconsidered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "reconsidered")
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k);
-        self.timing.describe(writer).finish()
+impl Described for Reconsidered {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        self.timing.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(Reconsidered, "reconsidered");
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@
 //! mean.
 //!
 //! Differences: none.
+use crate::spec::Description;
 use crate::time::Duration;
 
 /// Both, in seconds.
@@ -23,6 +24,13 @@ pub(super) struct Gains {
 impl Gains {
     pub(super) const STEADY: Self = Self { alpha: 1.0 / 8.0, beta: 1.0 / 4.0 };
     pub(super) const VERY_SLOW: Self = Self { alpha: 1.0 / 80.0, beta: 1.0 / 40.0 };
+
+    /// Describes `alpha` and `beta`.
+    pub(super) fn describe(&mut self, each: &mut Description<'_>) {
+        let expected = "a number from 0 to 1, such as 1/8";
+        each.number("alpha", &mut self.alpha, 0.0..=1.0, expected);
+        each.number("beta", &mut self.beta, 0.0..=1.0, expected);
+    }
 
     /// The gains divided (RFC 7323, appendix G).
     pub(super) fn divided(self, divisor: f64) -> Self {

@@ -7,8 +7,9 @@
 //! Differences: none.
 use super::smoothed::{seconds, within};
 use super::{Question, SHORTEST};
-use crate::spec::{Spec, SpecError, SpecWriter, Value};
+use crate::spec::{Description, Value};
 use crate::time::Duration;
+use crate::unit;
 
 /// Longest maximum of a timeout.
 pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
@@ -34,6 +35,15 @@ pub(super) enum Floor {
     Fixed(Duration),
     /// The mean of all samples so far, once there are enough.
     Adaptive(Mean),
+}
+
+impl Floor {
+    fn text(&self) -> String {
+        match self {
+            Self::Fixed(min) => unit::print_compact_duration(*min),
+            Self::Adaptive(_) => "adaptive".to_owned(),
+        }
+    }
 }
 
 /// The mean of all samples so far.
@@ -69,42 +79,19 @@ impl Timing {
         Self::with_floor(Floor::Fixed(Duration::ZERO))
     }
 
-    /// Reads `init`, `min`, `max`, `backoff` and `global-backoff` from a specification.
-    pub(super) fn from_spec(spec: &mut Spec<'_>, default: Self) -> Result<Self, SpecError> {
-        let timing = Self {
-            init: spec.duration("init", default.init, SHORTEST)?,
-            floor: spec.take_value("min", default.floor, FLOOR, floor)?,
-            max: spec.duration("max", default.max, SHORTEST)?,
-            backoff: spec.number("backoff", default.backoff, 1.0..=1e6, "a number of 1 or more")?,
-            global_backoff: spec.boolean("global-backoff", default.global_backoff)?,
-            shared: 1.0,
-        };
-        timing.check(spec)?;
-        Ok(timing)
-    }
-
-    fn check(&self, spec: &Spec<'_>) -> Result<(), SpecError> {
-        if self.max > LONGEST || self.init > LONGEST {
-            let max = format_args!("{:?}", self.max);
-            return Err(spec.bad("max", max, "init and max of a day or less"));
+    /// Describes `init`, `min`, `max`, `backoff` and `global-backoff`.
+    pub(super) fn describe(&mut self, each: &mut Description<'_>) {
+        each.duration("init", &mut self.init, SHORTEST);
+        each.text("min", &mut self.floor, FLOOR, floor, Floor::text);
+        each.duration("max", &mut self.max, SHORTEST);
+        each.number("backoff", &mut self.backoff, 1.0..=1e6, "a number of 1 or more");
+        each.boolean("global-backoff", &mut self.global_backoff);
+        let (init, max) = (self.init, self.max);
+        let expected = "init and max of a day or less";
+        each.check(max.max(init) <= LONGEST, "max", format_args!("{max:?}"), expected);
+        if let Floor::Fixed(min) = self.floor {
+            each.check(min <= max, "min", format_args!("{min:?}"), "no more than max");
         }
-        match self.floor {
-            Floor::Fixed(min) if min > self.max => {
-                Err(spec.bad("min", format_args!("{min:?}"), "no more than max"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Prints what [`from_spec`](Self::from_spec) reads.
-    pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        let writer = writer.duration("init", self.init);
-        let writer = match self.floor {
-            Floor::Fixed(min) => writer.duration("min", min),
-            Floor::Adaptive(_) => writer.value("min", "adaptive"),
-        };
-        let writer = writer.duration("max", self.max).value("backoff", self.backoff);
-        writer.value("global-backoff", self.global_backoff)
     }
 
     /// Records a sample.

@@ -6,14 +6,12 @@
 //! with a floor as [`reconsidered`](super::Reconsidered).
 //!
 //! Differences: none; window, decay and k are ours [D].
-use super::reconsidered::factor;
 use super::smoothed::{Smoothed, seconds};
 use super::timing::{Floor, Timing};
-use super::{Question, RtoEstimator, RttSample};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::{FACTOR, Question, RtoEstimator, RttSample};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
-use std::fmt;
 
 /// Factor from the median distance of normal samples to their standard deviation.
 const NORMAL: f64 = 1.4826;
@@ -35,21 +33,14 @@ pub struct WeightedMedian {
 }
 
 impl WeightedMedian {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let window = spec.take("window", 32, "a number of samples from 1 to 256", |text| {
-            text.parse().ok().filter(|window| (1..=LONGEST_WINDOW).contains(window))
-        })?;
-        let decay = spec.number("decay", 0.1, 0.0..=0.99, "a number from 0 to 0.99")?;
-        let k = factor(&mut spec, 5.0)?;
-        let floor = Floor::Fixed(Duration::from_millis(100));
-        let timing = Timing::from_spec(&mut spec, Timing::with_floor(floor))?;
-        spec.finish()?;
-        let mut weights = vec![1.0; window];
-        for age in 1..window {
-            weights[age] = weights[age - 1] * (1.0 - decay);
-        }
-        let samples = VecDeque::with_capacity(window);
-        Ok(Self { decay, k, timing, window, samples, weights, medians: None })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let timing = Timing::with_floor(Floor::Fixed(Duration::from_millis(100)));
+        let (samples, weights, medians) = (VecDeque::new(), Vec::new(), None);
+        let default = Self { decay: 0.1, k: 5.0, timing, window: 32, samples, weights, medians };
+        let read = spec.read(default)?;
+        let weight = |weight: &f64| Some(weight * (1.0 - read.decay));
+        let weights = std::iter::successors(Some(1.0), weight).take(read.window).collect();
+        Ok(Self { weights, samples: VecDeque::with_capacity(read.window), ..read })
     }
 
     fn medians(&self) -> (f64, f64) {
@@ -110,15 +101,17 @@ impl RtoEstimator for WeightedMedian {
     }
 }
 
-impl fmt::Display for WeightedMedian {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "weighted-median")
-            .value("window", self.window)
-            .value("decay", self.decay)
-            .value("k", self.k);
-        self.timing.describe(writer).finish()
+impl Described for WeightedMedian {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let samples = "a number of samples from 1 to 256";
+        each.whole("window", &mut self.window, 1..=LONGEST_WINDOW, samples);
+        each.number("decay", &mut self.decay, 0.0..=0.99, "a number from 0 to 0.99");
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        self.timing.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(WeightedMedian, "weighted-median");
 
 #[cfg(test)]
 mod tests {

@@ -118,8 +118,7 @@ fn segments_wait_for_one_certificate() {
             false => vec![after(DELAY, segment(&file, interest, KEY, b"right"))],
         }
     };
-    assert_eq!(harness.run(answer), Ok(()));
-    assert_eq!(harness.bytes(), file);
+    harness.fetches(&file, answer);
     let of_keys = harness.asked.iter().filter(|it| is_for_key(it)).count();
     assert_eq!((of_keys, harness.summary.retransmissions), (1, 0));
 }
@@ -155,8 +154,7 @@ fn waiting_segments_are_not_charged_to_the_retries() {
         };
         let result = harness.run(answer);
         if is_answered && secret == b"right" {
-            assert_eq!(result, Ok(()));
-            assert_eq!(harness.bytes(), file);
+            assert_eq!((result, &harness.bytes()), (Ok(()), &file));
         } else {
             assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
         }
@@ -185,7 +183,6 @@ fn forged_copies_with_many_keys_delay_only() {
         answers.push(after(DELAY, segment(&file, interest, KEY, b"right")));
         answers
     };
-    assert_eq!(harness.run(answer), Ok(()));
-    assert_eq!(harness.bytes(), file);
+    harness.fetches(&file, answer);
     assert!(forged > 400);
 }

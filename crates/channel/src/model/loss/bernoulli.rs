@@ -1,9 +1,8 @@
 //! Independent losses: `bernoulli(p=0.01)` takes each frame with the same probability.
 use super::LossModel;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use recoup_transport::time::Instant;
-use std::fmt;
 
 /// Valid probabilities, in words.
 pub(super) const PROBABILITY: &str = "a probability from 0 to 1";
@@ -15,10 +14,8 @@ pub struct Bernoulli {
 }
 
 impl Bernoulli {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let p = spec.number("p", 0.0, 0.0..=1.0, PROBABILITY)?;
-        spec.finish()?;
-        Ok(Self { p })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { p: 0.0 })
     }
 }
 
@@ -32,8 +29,10 @@ impl LossModel for Bernoulli {
     }
 }
 
-impl fmt::Display for Bernoulli {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "bernoulli").value("p", self.p).finish()
+impl Described for Bernoulli {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("p", &mut self.p, 0.0..=1.0, PROBABILITY);
     }
 }
+
+recoup_core::print_as_spec!(Bernoulli, "bernoulli");

@@ -2,9 +2,8 @@
 //! then or later; with `every=10s` again each ten seconds.
 use super::LossModel;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use recoup_transport::time::{Duration, Instant};
-use std::fmt;
 
 /// Losses of consecutive frames at given times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,13 +18,9 @@ pub struct Burst {
 }
 
 impl Burst {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let at = spec.duration("at", Duration::ZERO, Duration::ZERO)?;
-        let whole = |text: &str| text.parse().ok();
-        let packets = spec.take("packets", 1_u64, "a whole number", whole)?;
-        let every = spec.duration("every", Duration::ZERO, Duration::ZERO)?;
-        spec.finish()?;
-        Ok(Self { at, packets, every, next: Some(Instant::ZERO + at), left: 0 })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (at, every, next) = (Duration::ZERO, Duration::ZERO, Some(Instant::ZERO));
+        spec.read(Self { at, packets: 1, every, next, left: 0 })
     }
 
     /// The first burst that begins after `now`.
@@ -48,15 +43,16 @@ impl LossModel for Burst {
     }
 }
 
-impl fmt::Display for Burst {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "burst")
-            .duration("at", self.at)
-            .value("packets", self.packets)
-            .duration("every", self.every)
-            .finish()
+impl Described for Burst {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.duration("at", &mut self.at, Duration::ZERO);
+        each.whole("packets", &mut self.packets, .., "a whole number");
+        each.duration("every", &mut self.every, Duration::ZERO);
+        self.next = Some(Instant::ZERO + self.at);
     }
 }
+
+recoup_core::print_as_spec!(Burst, "burst");
 
 #[cfg(test)]
 mod tests {

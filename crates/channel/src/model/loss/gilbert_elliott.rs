@@ -9,9 +9,8 @@
 use super::LossModel;
 use super::bernoulli::PROBABILITY;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use recoup_transport::time::Instant;
-use std::fmt;
 
 /// A chain of two states that moves with each frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,13 +23,8 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let p = spec.number("p", 0.0, 0.0..=1.0, PROBABILITY)?;
-        let r = spec.number("r", 1.0, 0.0..=1.0, PROBABILITY)?;
-        let good = spec.number("good", 0.0, 0.0..=1.0, PROBABILITY)?;
-        let bad = spec.number("bad", 1.0, 0.0..=1.0, PROBABILITY)?;
-        spec.finish()?;
-        Ok(Self { p, r, good, bad, is_bad: None })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { p: 0.0, r: 1.0, good: 0.0, bad: 1.0, is_bad: None })
     }
 }
 
@@ -53,16 +47,16 @@ impl LossModel for GilbertElliott {
     }
 }
 
-impl fmt::Display for GilbertElliott {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "gilbert-elliott")
-            .value("p", self.p)
-            .value("r", self.r)
-            .value("good", self.good)
-            .value("bad", self.bad)
-            .finish()
+impl Described for GilbertElliott {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("p", &mut self.p, 0.0..=1.0, PROBABILITY);
+        each.number("r", &mut self.r, 0.0..=1.0, PROBABILITY);
+        each.number("good", &mut self.good, 0.0..=1.0, PROBABILITY);
+        each.number("bad", &mut self.bad, 0.0..=1.0, PROBABILITY);
     }
 }
+
+recoup_core::print_as_spec!(GilbertElliott, "gilbert-elliott");
 
 #[cfg(test)]
 mod tests {

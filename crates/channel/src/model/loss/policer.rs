@@ -4,9 +4,8 @@
 //! A token bucket without a queue, counted in frames: routers that enforce a contracted rate drop so (RFC 2475, 2.3.3.3).
 use super::LossModel;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use recoup_transport::time::Instant;
-use std::fmt;
 
 /// A token bucket that drops what exceeds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,11 +18,8 @@ pub struct Policer {
 }
 
 impl Policer {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let rate = spec.number("rate", 1_000.0, 0.001..=1e12, "frames per second, above 0")?;
-        let burst = spec.number("burst", 10.0, 1.0..=1e9, "a number of frames from 1 on")?;
-        spec.finish()?;
-        Ok(Self { rate, burst, tokens: burst, filled: Instant::ZERO })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { rate: 1_000.0, burst: 10.0, tokens: 10.0, filled: Instant::ZERO })
     }
 }
 
@@ -38,11 +34,15 @@ impl LossModel for Policer {
     }
 }
 
-impl fmt::Display for Policer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "policer").value("rate", self.rate).value("burst", self.burst).finish()
+impl Described for Policer {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("rate", &mut self.rate, 0.001..=1e12, "frames per second, above 0");
+        each.number("burst", &mut self.burst, 1.0..=1e9, "a number of frames from 1 on");
+        self.tokens = self.burst;
     }
 }
+
+recoup_core::print_as_spec!(Policer, "policer");
 
 #[cfg(test)]
 mod tests {

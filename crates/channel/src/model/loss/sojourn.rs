@@ -9,9 +9,8 @@ use super::LossModel;
 use super::bernoulli::PROBABILITY;
 use crate::model::law::Law;
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use recoup_transport::time::{Duration, Instant};
-use std::fmt;
 
 /// Two states whose times do not depend on traffic.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +30,9 @@ struct State {
 }
 
 impl Sojourn {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let least = Duration::from_micros(1);
-        let good_time = spec.duration("good-time", Duration::from_secs(1), least)?;
-        let bad_time = spec.duration("bad-time", Duration::from_millis(50), least)?;
-        let good = spec.number("good", 0.0, 0.0..=1.0, PROBABILITY)?;
-        let bad = spec.number("bad", 1.0, 0.0..=1.0, PROBABILITY)?;
-        spec.finish()?;
-        Ok(Self { good_time, bad_time, good, bad, state: None })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (good_time, bad_time) = (Duration::from_secs(1), Duration::from_millis(50));
+        spec.read(Self { good_time, bad_time, good: 0.0, bad: 1.0, state: None })
     }
 
     fn begin(&self, rng: &Rng) -> State {
@@ -69,16 +63,17 @@ impl LossModel for Sojourn {
     }
 }
 
-impl fmt::Display for Sojourn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "sojourn")
-            .duration("good-time", self.good_time)
-            .duration("bad-time", self.bad_time)
-            .value("good", self.good)
-            .value("bad", self.bad)
-            .finish()
+impl Described for Sojourn {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let least = Duration::from_micros(1);
+        each.duration("good-time", &mut self.good_time, least);
+        each.duration("bad-time", &mut self.bad_time, least);
+        each.number("good", &mut self.good, 0.0..=1.0, PROBABILITY);
+        each.number("bad", &mut self.bad, 0.0..=1.0, PROBABILITY);
     }
 }
+
+recoup_core::print_as_spec!(Sojourn, "sojourn");
 
 #[cfg(test)]
 mod tests {

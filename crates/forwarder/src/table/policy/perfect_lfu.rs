@@ -9,9 +9,8 @@ use super::ranking::Ranking;
 use super::{Entry, ReplacementPolicy};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as Place;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use recoup_transport::time::Instant;
-use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Names that are counted by default.
@@ -46,11 +45,9 @@ impl Hasher for Hashed {
 }
 
 impl PerfectLfu {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let expected = "a number from 1 to 100000000";
-        let names = spec.number("names", f64::from(NAMES), 1.0..=1e8, expected)?;
-        spec.finish()?;
-        Ok(Self { names: names as u32, counts: HashMap::default(), ranking: Ranking::default() })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (counts, ranking) = (HashMap::default(), Ranking::default());
+        spec.read(Self { names: NAMES, counts, ranking })
     }
 
     /// Counts a request; returns the count.
@@ -117,8 +114,11 @@ impl ReplacementPolicy for PerfectLfu {
     }
 }
 
-impl fmt::Display for PerfectLfu {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "perfect-lfu").value("names", self.names).finish()
+impl Described for PerfectLfu {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let expected = "a number from 1 to 100000000";
+        self.names = each.truncated("names", self.names.into(), 1.0..=1e8, expected) as u32;
     }
 }
+
+recoup_core::print_as_spec!(PerfectLfu, "perfect-lfu");

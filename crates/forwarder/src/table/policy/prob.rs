@@ -4,7 +4,7 @@
 //! 63(7), 2006, section 2: LCE and Prob(p). In icarus `prob` is RAND_BERNOULLI.
 use super::{AdmissionPolicy, Candidate};
 use recoup_transport::random::Rng;
-use recoup_transport::spec::{Spec, SpecError, SpecWriter};
+use recoup_transport::spec::{Described, Description, Spec, SpecError};
 use std::fmt;
 
 /// `lce`: all Data is stored.
@@ -31,10 +31,8 @@ pub struct Prob {
 }
 
 impl Prob {
-    pub(super) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let p = spec.number("p", 0.5, 0.0..=1.0, "a number from 0 to 1")?;
-        spec.finish()?;
-        Ok(Self { p, rng: None })
+    pub(super) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { p: 0.5, rng: None })
     }
 }
 
@@ -48,8 +46,10 @@ impl AdmissionPolicy for Prob {
     }
 }
 
-impl fmt::Display for Prob {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SpecWriter::new(f, "prob").value("p", self.p).finish()
+impl Described for Prob {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("p", &mut self.p, 0.0..=1.0, "a number from 0 to 1");
     }
 }
+
+recoup_core::print_as_spec!(Prob, "prob");

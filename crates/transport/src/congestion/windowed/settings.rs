@@ -1,6 +1,6 @@
 //! Parameters of all windows, and their text.
 use crate::congestion::Accounting;
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description};
 
 /// Parameters of all rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,60 +91,25 @@ impl Default for WindowSettings {
     }
 }
 
-impl WindowSettings {
-    /// Reads the parameters given; the others are those of `default`.
-    pub(in crate::congestion) fn from_spec(
-        spec: &mut Spec<'_>,
-        default: Self,
-    ) -> Result<Self, SpecError> {
+impl Described for WindowSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
         let endless = "a number of 1 or more, or inf";
         let initial = "a number from 1 to 1000000";
-        let init_cwnd = spec.number("init-cwnd", default.init_cwnd, 1.0..=1e6, initial)?;
-        let init_ssthresh = spec.number("init-ssthresh", default.init_ssthresh, 1.0.., endless)?;
-        let max_cwnd = spec.number("max-cwnd", default.max_cwnd, 1.0.., endless)?;
-        let reset_to_init = spec.boolean("reset-to-init", default.reset_to_init)?;
+        each.number("init-cwnd", &mut self.init_cwnd, 1.0..=1e6, initial);
+        each.number("init-ssthresh", &mut self.init_ssthresh, 1.0.., endless);
+        each.number("max-cwnd", &mut self.max_cwnd, 1.0.., endless);
+        each.boolean("reset-to-init", &mut self.reset_to_init);
         let expected = "off, send-order or rec-point";
-        let (key, words) = ("conservative", &Conservative::WORDS);
-        let conservative = spec.word(key, default.conservative, words, expected)?;
-        let growth = spec.word("growth", default.growth, &Growth::WORDS, "in-use or always")?;
-        let by_order = conservative != Conservative::RecPoint;
-        let undo = spec.boolean("undo", default.undo && by_order)?;
-        if undo && !by_order {
-            return Err(spec.bad("undo", undo, "false, as always with conservative=rec-point"));
-        }
-        let restart = spec.boolean("restart", default.restart)?;
-        let words = &AfterTimeout::WORDS;
-        let timeout = spec.word("timeout", default.timeout, words, "as-loss or slow-start")?;
-        let (words, expected) = (&Accounting::WORDS, "outstanding or span");
-        let accounting = spec.word("accounting", default.accounting, words, expected)?;
-        Ok(Self {
-            init_cwnd,
-            init_ssthresh,
-            max_cwnd,
-            reset_to_init,
-            conservative,
-            growth,
-            undo,
-            restart,
-            timeout,
-            accounting,
-            hystart: spec.boolean("hystart", default.hystart)?,
-        })
-    }
-
-    /// Adds the parameters to the printed specification.
-    pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        writer
-            .value("init-cwnd", self.init_cwnd)
-            .value("init-ssthresh", self.init_ssthresh)
-            .value("max-cwnd", self.max_cwnd)
-            .value("reset-to-init", self.reset_to_init)
-            .word("conservative", self.conservative, &Conservative::WORDS)
-            .word("growth", self.growth, &Growth::WORDS)
-            .value("undo", self.undo)
-            .value("restart", self.restart)
-            .word("timeout", self.timeout, &AfterTimeout::WORDS)
-            .word("accounting", self.accounting, &Accounting::WORDS)
-            .value("hystart", self.hystart)
+        each.word("conservative", &mut self.conservative, &Conservative::WORDS, expected);
+        each.word("growth", &mut self.growth, &Growth::WORDS, "in-use or always");
+        let by_order = self.conservative != Conservative::RecPoint;
+        self.undo &= by_order;
+        each.boolean("undo", &mut self.undo);
+        let expected = "false, as always with conservative=rec-point";
+        each.check(by_order || !self.undo, "undo", self.undo, expected);
+        each.boolean("restart", &mut self.restart);
+        each.word("timeout", &mut self.timeout, &AfterTimeout::WORDS, "as-loss or slow-start");
+        self.accounting.describe(each);
+        each.boolean("hystart", &mut self.hystart);
     }
 }

@@ -134,7 +134,7 @@ pub(super) enum StateEffect {
 }
 
 /// State of the neighbour.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Session {
     mine: u64,
     peer: Option<u64>,
@@ -172,24 +172,7 @@ fn patience(rtt: Option<Duration>, unanswered: u32) -> Duration {
 
 impl Session {
     pub(super) fn new(mut sessions: Sessions) -> Self {
-        Self {
-            mine: sessions.draw(),
-            peer: None,
-            gone: None,
-            assumes: false,
-            reads_control_frames: false,
-            unsure: false,
-            answers: false,
-            unanswered: 0,
-            asked_last: Instant::ZERO,
-            last_received: Instant::ZERO,
-            offer_at: Instant::ZERO,
-            owed: None,
-            budget: AnswerBudget::default(),
-            asked: None,
-            rtt: None,
-            patience: patience(None, 0),
-        }
+        Self { mine: sessions.draw(), patience: patience(None, 0), ..Self::default() }
     }
 
     pub(super) fn mine(&self) -> u64 {

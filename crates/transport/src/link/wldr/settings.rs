@@ -1,9 +1,8 @@
 //! Parameters of WLDR, and their text.
 use crate::link::recovery::FrameKind;
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec};
 use crate::time::Duration;
 use crate::unit;
-use std::fmt;
 
 /// Most slots of a ring, and most numbers that a receiver remembers.
 pub(super) const MAX_RING: u32 = 65_536;
@@ -85,38 +84,6 @@ const MODES: [(&str, Mode); 2] = [("resend", Mode::Resend), ("eln", Mode::Eln)];
 const STRICT: [(&str, bool); 2] = [("false", false), ("true", true)];
 
 impl WldrSettings {
-    pub(crate) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let default = Self::default();
-        let slots = |text: &str| text.parse().ok().filter(|it| (1..=MAX_RING).contains(it));
-        let alpha = f64::from(default.alpha_ppm) / 1e6;
-        let settings = Self {
-            ring: spec.take("ring", default.ring, "a whole number from 1 to 65536", slots)?,
-            bytes: spec.take("bytes", default.bytes, "a number of bytes", positive)?,
-            alpha_ppm: {
-                let alpha = spec.number("alpha", alpha, 0.0..=1.0, "a number from 0 to 1")?;
-                libm::round(alpha * 1e6) as u32
-            },
-            lifetime: spec.duration("lifetime", default.lifetime, Duration::from_nanos(1))?,
-            max_age: spec.take("max-age", None, "a duration longer than 0, or inf", |text| {
-                match text {
-                    "inf" => Some(None),
-                    _ => unit::duration(text).ok().filter(|age| !age.is_zero()).map(Some),
-                }
-            })?,
-            hold: spec.duration("hold", default.hold, Duration::ZERO)?,
-            max_hold: spec.duration("max-hold", default.max_hold, Duration::ZERO)?,
-            resends: spec.take("resends", None, "a whole number or inf", |text| match text {
-                "inf" => Some(None),
-                _ => text.parse().ok().map(Some),
-            })?,
-            kinds: spec.word("kinds", default.kinds, &KINDS, "both, interests or data")?,
-            mode: spec.word("mode", default.mode, &MODES, "resend or eln")?,
-            strict: spec.word("strict", default.strict, &STRICT, "true or false")?,
-        };
-        spec.finish()?;
-        Ok(settings)
-    }
-
     /// Time within which a frame of that lifetime may be retransmitted.
     pub(super) fn patience(&self, lifetime: Option<Duration>) -> Duration {
         let nanos = u64::try_from(lifetime.unwrap_or(self.lifetime).as_nanos()).unwrap_or(u64::MAX);
@@ -137,40 +104,42 @@ impl WldrSettings {
     }
 }
 
-fn positive(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|it| *it > 0)
-}
-
-impl WldrSettings {
-    /// Prints the settings as those of the recovery `name`.
-    pub(in crate::link) fn write(&self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
-        let writer = SpecWriter::new(f, name)
-            .value("ring", self.ring)
-            .value("bytes", self.bytes)
-            .value("alpha", f64::from(self.alpha_ppm) / 1e6)
-            .duration("lifetime", self.lifetime);
+impl Described for WldrSettings {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.whole("ring", &mut self.ring, 1..=MAX_RING, "a whole number from 1 to 65536");
+        each.whole("bytes", &mut self.bytes, 1.., "a number of bytes");
+        let mut alpha = f64::from(self.alpha_ppm) / 1e6;
+        each.number("alpha", &mut alpha, 0.0..=1.0, "a number from 0 to 1");
+        self.alpha_ppm = libm::round(alpha * 1e6) as u32;
+        each.duration("lifetime", &mut self.lifetime, Duration::from_nanos(1));
         // An age, and strictness, are printed only if they are set: the text identifies scenarios whose results are kept.
-        let writer = match self.max_age {
-            None => writer,
-            Some(age) => writer.duration("max-age", age),
+        let age = |spec: &mut Spec<'_>, age| {
+            let parse = |text: &str| unit::duration(text).ok().filter(|age| !age.is_zero());
+            let expected = "a duration longer than 0, or inf";
+            spec.take("max-age", age, expected, |text| or_infinite(text, parse))
         };
-        let writer = writer.duration("hold", self.hold).duration("max-hold", self.max_hold);
-        let writer = match self.resends {
-            None => writer.value("resends", "inf"),
-            Some(most) => writer.value("resends", most),
+        let printed = |age: &Option<Duration>| age.map(unit::print_compact_duration);
+        each.value("max-age", &mut self.max_age, age, printed);
+        each.duration("hold", &mut self.hold, Duration::ZERO);
+        each.duration("max-hold", &mut self.max_hold, Duration::ZERO);
+        let resends = |spec: &mut Spec<'_>, most| {
+            let parse = |text: &str| text.parse().ok();
+            spec.take("resends", most, "a whole number or inf", |text| or_infinite(text, parse))
         };
-        let writer = writer.word("kinds", self.kinds, &KINDS).word("mode", self.mode, &MODES);
-        match self.strict {
-            true => writer.word("strict", true, &STRICT).finish(),
-            false => writer.finish(),
-        }
+        let printed = |most: &Option<u32>| most.map_or("inf".into(), |it| it.to_string());
+        each.value("resends", &mut self.resends, resends, |most| Some(printed(most)));
+        each.word("kinds", &mut self.kinds, &KINDS, "both, interests or data");
+        each.word("mode", &mut self.mode, &MODES, "resend or eln");
+        let strict = |spec: &mut Spec<'_>, it| spec.word("strict", it, &STRICT, "true or false");
+        each.value("strict", &mut self.strict, strict, |it| it.then(|| "true".to_owned()));
     }
 }
 
-impl fmt::Display for WldrSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, "wldr")
-    }
+recoup_core::print_as_spec!(WldrSettings, "wldr");
+
+/// A limit, or `inf` for none.
+fn or_infinite<T>(text: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == "inf" { Some(None) } else { parse(text).map(Some) }
 }
 
 #[cfg(test)]

@@ -5,15 +5,12 @@
 //! Γ, ε and Φ as in `patience.rs`, which also has the other parameters.
 //!
 //! Differences: those of `patience.rs`.
-use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
-use super::super::{Answer, RtoEstimator, RttSample};
-use super::factor;
+use super::super::{Answer, FACTOR, RtoEstimator, RttSample};
 use super::patience::Patience;
 use super::tcp::PRINTED;
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// CCNTimer.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,13 +22,8 @@ pub struct CcnTimer {
 }
 
 impl CcnTimer {
-    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let gamma = factor(&mut spec, "gamma", 1.2)?;
-        let gains = gains(&mut spec, PRINTED)?;
-        let k = factor(&mut spec, "k", 4.0)?;
-        let patience = Patience::from_spec(&mut spec)?;
-        spec.finish()?;
-        Ok(Self { gamma, gains, k, patience })
+    pub(in crate::rto) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { gamma: 1.2, gains: PRINTED, k: 4.0, patience: Patience::new() })
     }
 }
 
@@ -57,16 +49,16 @@ impl RtoEstimator for CcnTimer {
     lifetime_timer!(patience.lifetime, patience.estimate);
 }
 
-impl fmt::Display for CcnTimer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "ccntimer")
-            .value("gamma", self.gamma)
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k);
-        self.patience.describe(writer).finish()
+impl Described for CcnTimer {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("gamma", &mut self.gamma, 0.0..=1e6, FACTOR);
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        self.patience.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(CcnTimer, "ccntimer");
 
 #[cfg(test)]
 mod tests {

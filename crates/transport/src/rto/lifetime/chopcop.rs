@@ -5,11 +5,10 @@
 //!
 //! Differences: the gain of 0.2 and the doubling at a timeout are those of the paper's other timers. CHoPCoP's
 //! routers signal congestion explicitly; marks are congestion control's business here.
-use super::super::{RtoEstimator, RttSample};
-use super::{LEAST, Lifetime, backoff, factor, round_trip, seconds};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::super::{FACTOR, RtoEstimator, RttSample};
+use super::{LEAST, Lifetime, describe_backoff, round_trip, seconds};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Timer of CHoPCoP.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,13 +21,9 @@ pub struct Chopcop {
 }
 
 impl Chopcop {
-    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let factor = factor(&mut spec, "factor", 6.0)?;
-        let alpha = spec.number("alpha", 0.2, 0.0..=1.0, "a number from 0 to 1")?;
-        let lifetime = Lifetime::from_spec(&mut spec, LEAST)?;
-        let backoff = backoff(&mut spec)?;
-        spec.finish()?;
-        Ok(Self { factor, alpha, lifetime, backoff, srtt: None })
+    pub(in crate::rto) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (lifetime, backoff) = (Lifetime::new(LEAST), 2.0);
+        spec.read(Self { factor: 6.0, alpha: 0.2, lifetime, backoff, srtt: None })
     }
 }
 
@@ -52,13 +47,16 @@ impl RtoEstimator for Chopcop {
     }
 }
 
-impl fmt::Display for Chopcop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer =
-            SpecWriter::new(f, "chopcop").value("factor", self.factor).value("alpha", self.alpha);
-        self.lifetime.describe(writer).value("backoff", self.backoff).finish()
+impl Described for Chopcop {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("factor", &mut self.factor, 0.0..=1e6, FACTOR);
+        each.number("alpha", &mut self.alpha, 0.0..=1.0, "a number from 0 to 1");
+        self.lifetime.describe(each);
+        describe_backoff(each, &mut self.backoff);
     }
 }
+
+recoup_core::print_as_spec!(Chopcop, "chopcop");
 
 #[cfg(test)]
 mod tests {

@@ -7,10 +7,9 @@
 //! Differences: with fewer than 20 answers, all available answers count.
 use super::super::{Answer, RtoEstimator, RttSample};
 use super::{LEAST, Lifetime, round_trip};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
 use std::collections::VecDeque;
-use std::fmt;
 
 /// Timer of ICP.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +22,9 @@ pub struct Icp {
 }
 
 impl Icp {
-    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let window = spec.number("window", 20.0, 1.0..=10_000.0, "a number from 1 to 10000")?;
-        let lifetime = Lifetime::from_spec(&mut spec, LEAST)?;
-        let skip_timeouts = spec.boolean("skip-timeouts", false)?;
-        spec.finish()?;
-        Ok(Self { window: window as usize, skip_timeouts, lifetime, latest: VecDeque::new() })
+    pub(in crate::rto) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let (lifetime, latest) = (Lifetime::new(LEAST), VecDeque::new());
+        spec.read(Self { window: 20, skip_timeouts: false, lifetime, latest })
     }
 
     fn take(&mut self, rtt: f64) {
@@ -58,12 +54,16 @@ impl RtoEstimator for Icp {
     lifetime_timer!(lifetime);
 }
 
-impl fmt::Display for Icp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "icp").value("window", self.window);
-        self.lifetime.describe(writer).value("skip-timeouts", self.skip_timeouts).finish()
+impl Described for Icp {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        let (expected, window) = ("a number from 1 to 10000", self.window as u64);
+        self.window = each.truncated("window", window, 1.0..=10_000.0, expected) as usize;
+        self.lifetime.describe(each);
+        each.boolean("skip-timeouts", &mut self.skip_timeouts);
     }
 }
+
+recoup_core::print_as_spec!(Icp, "icp");
 
 #[cfg(test)]
 mod tests {

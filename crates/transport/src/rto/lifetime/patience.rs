@@ -8,10 +8,10 @@
 //! includes the current answer and all before it, after timeouts or not. Φ is as in the text (`Tout ≥ Φ`);
 //! `phi-strict=true` is the listing's `Tout > Φ`. `update-on-init=true` lets the lifetime follow the first answer
 //! without timeouts, too.
-use super::super::Answer;
 use super::super::smoothed::Smoothed;
+use super::super::{Answer, FACTOR};
 use super::{LEAST, Lifetime};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::Description;
 
 /// The lifetime, the estimate, and the rules of both.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,32 +31,28 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    pub(super) fn from_spec(spec: &mut Spec<'_>) -> Result<Self, SpecError> {
-        let count = "a number from 1 to 1000000";
-        let from = spec.number("from", 4.0, 1.0..=1e6, count)?;
-        let epsilon = spec.number("epsilon", 0.2, 0.0..=1e6, "a number from 0 to 1000000")?;
-        let phi = spec.number("phi", 3.0, 1.0..=1e6, count)?;
-        Ok(Self {
-            from: from as u64,
-            epsilon,
-            phi: phi as u32,
-            phi_strict: spec.boolean("phi-strict", false)?,
-            update_on_init: spec.boolean("update-on-init", false)?,
-            lifetime: Lifetime::from_spec(spec, LEAST)?,
+    pub(super) fn new() -> Self {
+        Self {
+            from: 4,
+            epsilon: 0.2,
+            phi: 3,
+            phi_strict: false,
+            update_on_init: false,
+            lifetime: Lifetime::new(LEAST),
             answers: 0,
             estimate: None,
-        })
+        }
     }
 
-    /// Prints what [`from_spec`](Self::from_spec) reads.
-    pub(super) fn describe<'a, 'b>(&self, writer: SpecWriter<'a, 'b>) -> SpecWriter<'a, 'b> {
-        let writer = writer
-            .value("from", self.from)
-            .value("epsilon", self.epsilon)
-            .value("phi", self.phi)
-            .value("phi-strict", self.phi_strict)
-            .value("update-on-init", self.update_on_init);
-        self.lifetime.describe(writer)
+    /// Describes the parameters of both.
+    pub(super) fn describe(&mut self, each: &mut Description<'_>) {
+        let count = "a number from 1 to 1000000";
+        self.from = each.truncated("from", self.from, 1.0..=1e6, count);
+        each.number("epsilon", &mut self.epsilon, 0.0..=1e6, FACTOR);
+        self.phi = each.truncated("phi", self.phi.into(), 1.0..=1e6, count) as u32;
+        each.boolean("phi-strict", &mut self.phi_strict);
+        each.boolean("update-on-init", &mut self.update_on_init);
+        self.lifetime.describe(each);
     }
 
     /// Handles an answer: `next` computes the new estimate from the old one and the round trip in seconds, `timeout`

@@ -5,13 +5,11 @@
 //!
 //! Differences: none. `rfc-order=true` takes the distance from the old sRTT, as RFC 2988 does, and `alpha=1/8` is its
 //! gain; `init=3s` is its first timeout.
-use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
-use super::super::{RtoEstimator, RttSample};
-use super::{Lifetime, backoff, factor, round_trip};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::super::{FACTOR, RtoEstimator, RttSample};
+use super::{Lifetime, describe_backoff, round_trip};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Timer of TCP.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,14 +26,10 @@ pub struct Tcp {
 pub(super) const PRINTED: Gains = Gains { alpha: 0.2, beta: 0.25 };
 
 impl Tcp {
-    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let gains = gains(&mut spec, PRINTED)?;
-        let k = factor(&mut spec, "k", 4.0)?;
-        let lifetime = Lifetime::from_spec(&mut spec, Duration::from_secs(1))?;
-        let backoff = backoff(&mut spec)?;
-        let rfc_order = spec.boolean("rfc-order", false)?;
-        spec.finish()?;
-        Ok(Self { gains, k, lifetime, backoff, rfc_order, estimate: None })
+    pub(in crate::rto) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let lifetime = Lifetime::new(Duration::from_secs(1));
+        let (backoff, rfc_order, estimate) = (2.0, false, None);
+        spec.read(Self { gains: PRINTED, k: 4.0, lifetime, backoff, rfc_order, estimate })
     }
 }
 
@@ -58,19 +52,17 @@ impl RtoEstimator for Tcp {
     lifetime_timer!(lifetime, estimate);
 }
 
-impl fmt::Display for Tcp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "tcp")
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k);
-        self.lifetime
-            .describe(writer)
-            .value("backoff", self.backoff)
-            .value("rfc-order", self.rfc_order)
-            .finish()
+impl Described for Tcp {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        self.lifetime.describe(each);
+        describe_backoff(each, &mut self.backoff);
+        each.boolean("rfc-order", &mut self.rfc_order);
     }
 }
+
+recoup_core::print_as_spec!(Tcp, "tcp");
 
 #[cfg(test)]
 mod tests {

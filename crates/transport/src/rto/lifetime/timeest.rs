@@ -4,13 +4,11 @@
 //! old mean; IL = 2·(sRTT + 4·VAR). That a timeout doubles it is an assumption of the paper.
 //!
 //! Differences: none.
-use super::super::reconsidered::gains;
 use super::super::smoothed::{Gains, Smoothed};
-use super::super::{RtoEstimator, RttSample};
-use super::{LEAST, Lifetime, backoff, factor, round_trip};
-use crate::spec::{Spec, SpecError, SpecWriter};
+use super::super::{FACTOR, RtoEstimator, RttSample};
+use super::{LEAST, Lifetime, describe_backoff, round_trip};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// Timeest.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,14 +22,10 @@ pub struct Timeest {
 }
 
 impl Timeest {
-    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let gains = gains(&mut spec, Gains { alpha: 1.0 / 8.0, beta: 1.0 / 8.0 })?;
-        let k = factor(&mut spec, "k", 4.0)?;
-        let factor = factor(&mut spec, "factor", 2.0)?;
-        let lifetime = Lifetime::from_spec(&mut spec, LEAST)?;
-        let backoff = backoff(&mut spec)?;
-        spec.finish()?;
-        Ok(Self { gains, k, factor, lifetime, backoff, estimate: None })
+    pub(in crate::rto) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        let gains = Gains { alpha: 1.0 / 8.0, beta: 1.0 / 8.0 };
+        let (lifetime, backoff) = (Lifetime::new(LEAST), 2.0);
+        spec.read(Self { gains, k: 4.0, factor: 2.0, lifetime, backoff, estimate: None })
     }
 }
 
@@ -48,16 +42,17 @@ impl RtoEstimator for Timeest {
     lifetime_timer!(lifetime, estimate);
 }
 
-impl fmt::Display for Timeest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer = SpecWriter::new(f, "timeest")
-            .value("alpha", self.gains.alpha)
-            .value("beta", self.gains.beta)
-            .value("k", self.k)
-            .value("factor", self.factor);
-        self.lifetime.describe(writer).value("backoff", self.backoff).finish()
+impl Described for Timeest {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        self.gains.describe(each);
+        each.number("k", &mut self.k, 0.0..=1e6, FACTOR);
+        each.number("factor", &mut self.factor, 0.0..=1e6, FACTOR);
+        self.lifetime.describe(each);
+        describe_backoff(each, &mut self.backoff);
     }
 }
+
+recoup_core::print_as_spec!(Timeest, "timeest");
 
 #[cfg(test)]
 mod tests {

@@ -6,12 +6,10 @@
 //!
 //! Differences: those of `patience.rs`; the listing also begins a variance, which nothing uses.
 use super::super::smoothed::Smoothed;
-use super::super::{Answer, RtoEstimator, RttSample};
-use super::factor;
+use super::super::{Answer, FACTOR, RtoEstimator, RttSample};
 use super::patience::Patience;
-use crate::spec::{Spec, SpecError, SpecWriter};
+use crate::spec::{Described, Description, Spec, SpecError};
 use crate::time::{Duration, Instant};
-use std::fmt;
 
 /// WMA.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,12 +20,8 @@ pub struct Wma {
 }
 
 impl Wma {
-    pub(in crate::rto) fn from_spec(mut spec: Spec<'_>) -> Result<Self, SpecError> {
-        let gamma = factor(&mut spec, "gamma", 1.5)?;
-        let alpha = spec.number("alpha", 0.2, 0.0..=1.0, "a number from 0 to 1")?;
-        let patience = Patience::from_spec(&mut spec)?;
-        spec.finish()?;
-        Ok(Self { gamma, alpha, patience })
+    pub(in crate::rto) fn from_spec(spec: Spec<'_>) -> Result<Self, SpecError> {
+        spec.read(Self { gamma: 1.5, alpha: 0.2, patience: Patience::new() })
     }
 }
 
@@ -60,13 +54,15 @@ impl RtoEstimator for Wma {
     }
 }
 
-impl fmt::Display for Wma {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let writer =
-            SpecWriter::new(f, "wma").value("gamma", self.gamma).value("alpha", self.alpha);
-        self.patience.describe(writer).finish()
+impl Described for Wma {
+    fn describe(&mut self, each: &mut Description<'_>) {
+        each.number("gamma", &mut self.gamma, 0.0..=1e6, FACTOR);
+        each.number("alpha", &mut self.alpha, 0.0..=1.0, "a number from 0 to 1");
+        self.patience.describe(each);
     }
 }
+
+recoup_core::print_as_spec!(Wma, "wma");
 
 #[cfg(test)]
 mod tests {
