@@ -64,7 +64,7 @@ impl<'a> Preview<'a> {
         let first = campaign.points.get(0).ok_or_else(|| Error::usage("there is no point"))?;
         let network = first.scenario()?.network(seed);
         let network = network.map_err(|problems| source.failure(&problems))?;
-        let hops = hops_per_run(campaign)?;
+        let hops = hops_per_run(campaign, Some(&network))?;
         let at_a_time = parallelism.min(campaign.runs().max(1)) as f64;
         let estimated_s = seconds(hops, campaign.runs()) / at_a_time;
         let names = network.applications.iter().map(|plan| plan.name.clone());
@@ -116,12 +116,15 @@ impl<'a> Preview<'a> {
     }
 }
 
-/// Packet-hops of a run with the first seed, as the mean of some points.
-fn hops_per_run(campaign: &Campaign) -> Result<u64, Error> {
+/// Packet-hops of a run with the first seed, as the mean of some points. The network of the first point may be known:
+/// a large one is expensive, and two at a time take twice the memory.
+fn hops_per_run(campaign: &Campaign, first: Option<&Network>) -> Result<u64, Error> {
     let seed = campaign.seeds.first().copied().unwrap_or_default();
-    let (mut hops, mut tried) = (0, 0);
     let step = campaign.points.len().div_ceil(MOST_TRIED).max(1);
-    for stage in (0..campaign.points.len()).step_by(step).filter_map(|it| campaign.points.get(it)) {
+    let known = first.map(packet_hops);
+    let (mut hops, mut tried) = (known.unwrap_or_default(), u64::from(known.is_some()));
+    let points = (0..campaign.points.len()).step_by(step).skip(tried as usize);
+    for stage in points.filter_map(|it| campaign.points.get(it)) {
         hops += stage.scenario()?.network(seed).map_or(0, |network| packet_hops(&network));
         tried += 1;
     }
@@ -137,7 +140,7 @@ fn seconds(hops: u64, runs: usize) -> f64 {
 /// # Errors
 /// If a scenario cannot be made.
 pub fn estimate_s(campaign: &Campaign, runs: usize) -> Result<f64, Error> {
-    Ok(seconds(hops_per_run(campaign)?, runs))
+    Ok(seconds(hops_per_run(campaign, None)?, runs))
 }
 
 impl fmt::Display for Preview<'_> {

@@ -70,13 +70,16 @@ impl Records {
         self.0.is_absolute().then(|| folder.join(name))
     }
 
-    /// Writes the record at `path`, or replaces an earlier one as a whole. After a power cut it may be gone, or damaged.
+    /// Writes the record at `path`, in place of an earlier one. After a power cut or a kill it may be gone, or damaged.
+    ///
+    /// An earlier record is overwritten in its place: a torn one fails its checksum. To remove or rename a file is
+    /// expensive on ext4, and a folder may have thousands of records.
     pub(super) fn store(&self, path: &Path, text: &[u8]) -> io::Result<()> {
         let create =
             |path: &Path| File::options().write(true).create_new(true).mode(0o600).open(path);
         let mut file = match create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return replace(path, text);
+                return overwrite(path, text);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let folder = path.parent().unwrap_or(&self.0);
@@ -90,14 +93,11 @@ impl Records {
     }
 }
 
-/// Replaces a record.
-fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension(format!("draft-{}", std::process::id()));
-    let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft);
-    let written = file.and_then(|mut file| file.write_all(text));
-    written.and_then(|()| fs::rename(&draft, path)).inspect_err(|_| {
-        let _ = fs::remove_file(&draft);
-    })
+/// Replaces the content of a record.
+fn overwrite(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = File::options().write(true).open(path)?;
+    file.write_all(text)?;
+    file.set_len(text.len() as u64)
 }
 
 /// Removes the folder beside `folder` that has had no new record for longest, if there are too many.
@@ -130,6 +130,17 @@ mod tests {
         assert_eq!(path("a/x"), path("a/../a/x"));
         assert!(path("a/x") != path("b/x") && path("a/x") != path("a/y"));
         assert_eq!(records.path(&place.path().join("none/x")), None);
+    }
+
+    #[test]
+    fn later_record_replaces_an_earlier_one() {
+        let place = tempfile::tempdir().unwrap();
+        let (records, path) = (Records::open(place.path()), place.path().join("a/b/x.done"));
+        for text in ["short", "much longer", "brief"] {
+            records.store(&path, text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
 
     #[test]

@@ -10,8 +10,11 @@ use bytes::{Bytes, BytesMut};
 use recoup_packet::lp::{LpHeader, LpPacket};
 use recoup_packet::tlv::{self, typ};
 
-/// Bytes of one allocation of memory for frames.
+/// Most bytes of one allocation of memory for frames, unless a single frame is longer.
 const REGION_BYTES: usize = 64 << 10;
+/// Frames of equal length in one allocation. A server has a fragmenter for each client, and most of them only write
+/// acknowledgements.
+const REGION_FRAMES: usize = 32;
 
 /// The packet cannot be split into at most [`MAX_FRAGMENTS`] frames of the link's MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -107,7 +110,7 @@ impl Fragmenter {
     pub fn encode(&mut self, frame: &LpPacket) -> Bytes {
         let length = frame.encoded_len();
         if self.buffer.capacity() < length {
-            self.buffer.reserve(REGION_BYTES.max(length));
+            self.buffer.reserve(region_bytes(length));
         }
         frame.encode(&mut self.buffer);
         self.buffer.split().freeze()
@@ -165,6 +168,11 @@ impl Fragmenter {
             .rev()
             .find(|it| *it > 0 && frame_len(fields, *it) <= self.mtu)
     }
+}
+
+/// Bytes of an allocation for frames of this length: a power of two, since memory is reused for frames of similar length.
+fn region_bytes(frame: usize) -> usize {
+    (REGION_FRAMES * frame).next_power_of_two().min(REGION_BYTES).max(frame)
 }
 
 /// Bytes of a frame with this many bytes of fields and of a packet.
