@@ -10,8 +10,8 @@ use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{DigestSigner, sha256};
 use recoup_transport::management::{
-    ControlParameters, ManagementError, PrefixAnnouncement, Scope, Verb, announce_command,
-    command_interest, parse_response, register_command,
+    AuthorityOptions, ControlParameters, ManagementError, PrefixAnnouncement, Scope, Verb,
+    announce_command, command_interest, parse_response, register_command,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -170,6 +170,25 @@ fn unregistering_removes_one_route_only() {
 }
 
 #[test]
+fn routes_end_with_their_face_or_time() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let period = Some(Duration::from_secs(60));
+    let brief = ControlParameters { expiration_period: period, ..parameters("/brief") };
+    bench.command(APP, &register(Scope::Localhost, &brief, 1)).unwrap().unwrap();
+    bench.command(OTHER, &register(Scope::Localhost, &parameters("/b"), 1)).unwrap().unwrap();
+    bench.now = Instant::from_millis(59_999);
+    bench.poll();
+    assert_eq!(bench.routes(), ["/b 2 0", "/brief 1 0"]);
+    assert_eq!(bench.node.deadline(), Some(Instant::from_millis(60_000)));
+    bench.now = Instant::from_millis(60_000);
+    bench.poll();
+    assert_eq!(bench.routes(), ["/b 2 0"]);
+    bench.node.handle(bench.now, Input::FaceDown { face: OTHER });
+    assert_eq!(bench.routes(), Vec::<String>::new());
+    assert_eq!(bench.node.deadline(), None);
+}
+
+#[test]
 fn a_period_without_end_ends_never() {
     let mut bench = Bench::new(ManagementOptions::default());
     bench.now = Instant::from_millis(5_000);
@@ -288,6 +307,26 @@ fn malformed_command_gets_a_no_route_nack() {
     assert_eq!((sent.len(), sent[0].0, sent[0].1[0]), (1, APP, 0x64));
 }
 
+#[test]
+fn damaged_commands_are_answered_or_dropped() {
+    let mut bench =
+        Bench::new(ManagementOptions { localhop: true, routes: 100, ..Default::default() });
+    let mut command = register(Scope::Localhost, &parameters("/a"), 1);
+    command.nonce = Some(1);
+    let frame = command.to_bytes();
+    for at in 0..frame.len() {
+        bench.frame(APP, frame.slice(..at));
+        for bit in 0..8 {
+            let mut flipped = frame.to_vec();
+            flipped[at] ^= 1 << bit;
+            bench.frame(APP, flipped.into());
+        }
+    }
+    bench.now = Instant::from_millis(200_000);
+    bench.poll();
+    assert_eq!(bench.node.pit_len(), 0);
+}
+
 /// A registration with its signature in its name, as packet format v0.2 has it.
 fn in_name(prefix: &str, time: u64) -> Interest {
     let words = [
@@ -317,4 +356,13 @@ fn local_face_commands_by_fresh_signed_interests_only() {
     assert_eq!(code(bench.command(APP, &signed)), 403, "repeated");
     assert_eq!(code(bench.command(OTHER, &signed)), 403, "repeated by another program");
     assert_eq!(bench.routes(), ["/bank 1 0"]);
+}
+
+#[test]
+fn configured_old_client_registers_its_names() {
+    let authority = AuthorityOptions { takes_v0_2: true, ..AuthorityOptions::default() };
+    let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
+    bench.command(APP, &in_name("/a", 1)).unwrap().unwrap();
+    assert_eq!(code(bench.command(OTHER, &in_name("/a", 1))), 403, "repeated");
+    assert_eq!(bench.routes(), ["/a 1 0"]);
 }

@@ -395,3 +395,22 @@ fn auto_repairs_a_link_once_both_ends_agree() {
         assert_eq!(states, [Agreement::Agreed; 2]);
     }
 }
+
+#[test]
+fn auto_sends_few_offers_without_answer() {
+    for face in [value, wire] {
+        for ends in [["auto", "off"], ["off", "auto"], ["auto", "acked"]] {
+            let mut harness = Harness::new(ends.map(face), 0.0);
+            let count = if ends.contains(&"acked") { 200 } else { 20_000 };
+            harness.answers_all(count, &ends);
+            // Only Interests leave by the first node.
+            let offers = if ends[0] == "auto" && ends[1] == "off" { 8 } else { 0 };
+            assert!(ends.contains(&"acked") || harness.tagged == offers, "{}", harness.tagged);
+            let auto = usize::from(ends[1] == "auto");
+            let it = harness.counters()[auto];
+            assert_eq!((it.labelled, it.control, it.held), (0, 0, 0), "{ends:?}");
+            let state = harness.nodes[auto].link_recovery(LINK);
+            assert!(ends.contains(&"acked") || state == Agreement::Off, "{ends:?}: {state}");
+        }
+    }
+}

@@ -28,6 +28,23 @@ async fn toward(face: &str) -> Client {
 }
 
 #[tokio::test]
+async fn many_fetches_share_a_client() {
+    let (place, sent, face) = (alone().await, content(1_000_000), face());
+    let _server = place.serve("/a").listen(&face).unwrap().bytes(sent.clone()).await.unwrap();
+    let client = toward(&face).await;
+    let fetches: Vec<_> = (0..8)
+        .map(|at| {
+            let client = client.clone();
+            tokio::spawn(async move { client.fetch("/a").bytes(at * 1_000..).to_vec().await })
+        })
+        .collect();
+    for (at, fetch) in fetches.into_iter().enumerate() {
+        assert!(fetch.await.unwrap().unwrap() == sent[at * 1_000..]);
+    }
+    assert!(client.get("/b").await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
 async fn object_arrives_in_a_file_with_progress() {
     let (place, sent) = (alone().await, content(3_000_000));
     let server = place.serve("/a").listen("udp://127.0.0.1:0").unwrap();

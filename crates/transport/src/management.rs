@@ -216,6 +216,13 @@ mod tests {
     }
 
     #[test]
+    fn parameters_are_encoded_in_protocol_order() {
+        assert_eq!(full().to_bytes(), FULL);
+        assert_eq!(ControlParameters::decode(FULL), Ok(full()));
+        assert_eq!(&ControlParameters::default().to_bytes()[..], [0x68, 0]);
+    }
+
+    #[test]
     fn parameters_are_decoded_in_any_order() {
         let bytes = b"\x68\x0f\x6a\x01\x0a\x7a\x01x\x69\x01\x07\x91\x01y\x6a\x01\x0b";
         let expected =

@@ -63,3 +63,26 @@ impl Lengths {
         ends
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_prefixes_of_known_lengths_are_found() {
+        let name: Name = "/a/bb/c".parse().unwrap();
+        let mut lengths = Lengths::default();
+        assert!(lengths.ends(&name).is_empty());
+        for length in [2, 9, 0, 2] {
+            lengths.add(length);
+        }
+        assert_eq!(lengths.ends(&name)[..], [0, 7]);
+        lengths.remove(0);
+        lengths.remove(2);
+        assert_eq!(lengths.ends(&name)[..], [7]);
+        lengths.remove(2);
+        assert!(lengths.ends(&name).is_empty() && !lengths.is_empty());
+        lengths.remove(9);
+        assert!(lengths.is_empty());
+    }
+}

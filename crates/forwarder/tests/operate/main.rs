@@ -13,9 +13,10 @@ use recoup_packet::interest::{Interest, Uniqueness};
 use recoup_packet::name::{Component, Name};
 use recoup_packet::signature::{DigestSigner, HmacSigner, KeyLocator, PublicKey, Signer};
 use recoup_transport::management::{
-    AuthorityOptions, CS_ADMIT, ControlParameters, CsInfo, FaceEvent, FaceEventKind, FaceFilter,
-    FaceStatus, FibEntry, GeneralStatus, LOCAL_FIELDS, ManagementError, Persistency, Record,
-    RibEntry, Scope, StrategyChoice, Verb, command_interest, decode_records, parse_response,
+    AuthorityOptions, CAPTURE, CHILD_INHERIT, CS_ADMIT, ControlParameters, CsInfo, FaceEvent,
+    FaceEventKind, FaceFilter, FaceStatus, FibEntry, GeneralStatus, LOCAL_FIELDS, ManagementError,
+    Persistency, Record, RibEntry, Scope, StrategyChoice, Verb, command_interest, decode_records,
+    parse_response,
 };
 use recoup_transport::time::{Duration, Instant};
 
@@ -223,6 +224,24 @@ fn dataset_of_many_segments_is_consistent() {
 }
 
 #[test]
+fn longer_prefixes_inherit_by_the_flags() {
+    let mut bench = Bench::new(ManagementOptions::default());
+    let by =
+        |face, flags| ControlParameters { face_id: Some(face), flags: Some(flags), ..about("/a") };
+    bench.done(Verb::RibRegister, &by(2, CHILD_INHERIT));
+    bench.done(Verb::RibRegister, &ControlParameters { cost: Some(3), ..about("/a/b") });
+    let hops = |bench: &mut Bench| {
+        let fib: Vec<FibEntry> = bench.records("/localhost/nfd/fib/list");
+        let of = |entry: &&FibEntry| entry.name.to_string() == "/a/b";
+        fib.iter().find(of).unwrap().next_hops.clone()
+    };
+    assert_eq!(hops(&mut bench), [(2, 0), (1, 3)]);
+    let own = ControlParameters { cost: Some(3), flags: Some(CAPTURE), ..about("/a/b") };
+    bench.done(Verb::RibRegister, &own);
+    assert_eq!(hops(&mut bench), [(1, 3)]);
+}
+
+#[test]
 fn next_hops_of_the_management_cannot_change() {
     let mut bench = Bench::new(ManagementOptions::default());
     let hop = ControlParameters { face_id: Some(2), cost: Some(7), ..about("/a") };
@@ -369,6 +388,18 @@ fn the_content_store_is_configured_and_erased() {
     };
     let done = bench.done(Verb::CsConfig, &config);
     assert_eq!((done.capacity, done.flags), (Some(7), Some(2)));
+}
+
+#[test]
+fn with_keys_only_their_owners_command() {
+    let keys = vec![PublicKey::from_hmac_secret(b"secret")];
+    let authority = AuthorityOptions { keys, open: vec!["rib".into()], ..Default::default() };
+    let mut bench = Bench::new(ManagementOptions { authority, ..Default::default() });
+    let hop = ControlParameters { face_id: Some(2), ..about("/a") };
+    assert_eq!(bench.status_of(Verb::FibAddNextHop, &hop), 403);
+    let signer = HmacSigner::new(b"secret", KeyLocator::Digest(&[1; 32]));
+    bench.signed(Verb::FibAddNextHop, &hop, &signer).unwrap().unwrap();
+    bench.done(Verb::RibRegister, &about("/b"));
 }
 
 #[test]

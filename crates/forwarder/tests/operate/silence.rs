@@ -182,6 +182,37 @@ fn interests_of_a_replaced_neighbour_are_answered() {
 }
 
 #[test]
+fn neighbour_without_recovery_is_silent_once() {
+    for recovery in ["auto", "wldr", "acked"] {
+        let mut silence = Silence::new(recovery);
+        for step in 0..20 {
+            silence.run(Some(&format!("/a/{step}")), 200);
+        }
+        // Another one at the same address, whose Data take two seconds, and which answers no question.
+        silence.receives = false;
+        let mut falls = 0;
+        for step in 100..140 {
+            let name = format!("/a/{step}");
+            silence.run(Some(&name), 2_000);
+            falls += u32::from(silence.is_down());
+            silence.inject_data(&name);
+            assert!(!silence.is_down(), "{recovery}: {step}");
+        }
+        assert!(falls <= 1, "{recovery}: down {falls} times");
+    }
+}
+
+#[test]
+fn returning_neighbour_can_be_silent_again() {
+    let mut silence = Silence::new("auto");
+    silence.fall_silent();
+    // Its Data precede its next answer.
+    silence.receives = true;
+    silence.inject_data("/a/lost");
+    silence.fall_silent();
+}
+
+#[test]
 fn broken_frame_does_not_end_a_silence() {
     let mut silence = Silence::new("auto");
     silence.fall_silent();

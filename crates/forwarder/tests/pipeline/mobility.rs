@@ -38,15 +38,6 @@ impl Walk {
         Self { tester, consumer, producer }
     }
 
-    /// The producer loses sight of its access point, and an Interest for it is in flight there.
-    fn cut_off(mobility: &str) -> Self {
-        let mut walk = Self::new(mobility, "best-route");
-        walk.lose_sight();
-        walk.consumer.ask("/a/b", 1);
-        assert_eq!(walk.fetch(50), [""; 0]);
-        walk
-    }
-
     /// Cuts the link of the producer, without notification.
     fn lose_sight(&mut self) {
         self.tester.cut(2, 4);
@@ -69,7 +60,10 @@ impl Walk {
 
 #[test]
 fn interests_follow_a_producer_that_moved() {
-    let mut walk = Walk::cut_off("mldr");
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    assert_eq!(walk.fetch(50), [""; 0]);
     // First the routes, then the old access point notices: it returns the Interest, and the router reroutes it.
     walk.reroute();
     walk.tester.down(2, 4);
@@ -77,6 +71,17 @@ fn interests_follow_a_producer_that_moved() {
     let (interest, _) = walk.producer.asked().remove(0);
     assert_ne!(interest.nonce, Some(1), "a fresh nonce");
     assert_eq!(interest.lifetime, Some(Duration::from_millis(4_000 + 5 - 55)), "what is left");
+}
+
+#[test]
+fn data_carries_the_rtt_reduction() {
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    walk.fetch(50);
+    walk.reroute();
+    walk.tester.down(2, 4);
+    walk.fetch(1_000);
     let fields = walk.consumer.beside().remove(0).fields.unwrap();
     // At the router the Interest left at 5 ms for the first time, and at 55 ms for the last.
     assert_eq!(field::time(&fields, field::RTT_REDUCTION), Some(Duration::from_millis(50)));
@@ -84,7 +89,10 @@ fn interests_follow_a_producer_that_moved() {
 
 #[test]
 fn interest_returns_to_the_consumer_without_alternative() {
-    let mut walk = Walk::cut_off("mldr");
+    let mut walk = Walk::new("mldr", "best-route");
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    walk.fetch(50);
     walk.tester.down(2, 4);
     assert_eq!(walk.fetch(70), ["60 ms: nack /a/b: mobility"]);
     walk.reroute();
@@ -93,13 +101,25 @@ fn interest_returns_to_the_consumer_without_alternative() {
 }
 
 #[test]
-fn only_mldr_reroutes() {
-    for (mobility, received) in [("eln", &["60 ms: nack /a/b: mobility"][..]), ("off", &[])] {
-        let mut walk = Walk::cut_off(mobility);
-        walk.reroute();
-        walk.tester.down(2, 4);
-        assert_eq!(walk.fetch(10_000), received, "{mobility}");
-    }
+fn eln_reports_without_rerouting() {
+    let mut walk = Walk::new("eln", "best-route");
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    walk.fetch(50);
+    walk.reroute();
+    walk.tester.down(2, 4);
+    assert_eq!(walk.fetch(1_000), ["60 ms: nack /a/b: mobility"]);
+}
+
+#[test]
+fn without_mobility_only_the_timer_helps() {
+    let mut walk = Walk::new("off", "best-route");
+    walk.lose_sight();
+    walk.consumer.ask("/a/b", 1);
+    walk.fetch(50);
+    walk.reroute();
+    walk.tester.down(2, 4);
+    assert_eq!(walk.fetch(10_000), [""; 0]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use recoup_forwarder::face::{FaceAttributes, FaceId};
 use recoup_forwarder::node::{Input, Node, Output};
 use recoup_forwarder::options::NodeConfig;
+use recoup_transport::application::AppOutput;
 use recoup_transport::time::{Duration, Instant};
 
 const FACE: FaceId = FaceId(1);
@@ -127,5 +128,37 @@ fn silent_forwarder_takes_the_uplink_down() {
     assert_eq!(station.faces(), ["up", "down"]);
     station.in_reach = Some(1);
     station.run(2_000);
+    assert_eq!(station.faces(), ["up"]);
+}
+
+#[test]
+fn keep_alive_asks_an_idle_forwarder() {
+    let mut station = Station::new("auto");
+    station.serve("/a/1", 1);
+    station.run(1_000);
+    station.in_reach = Some(1);
+    station.run(2_000);
+    assert_eq!(station.faces(), ["up", "down", "up"], "an idle forwarder is asked");
+    station.in_reach = Some(0);
+    station.run(60_000);
+    assert_eq!(station.run(10_000), 0, "later an idle link stays idle");
+    station.faces();
+    station.in_reach = Some(1);
+    station.producer.put(AppOutput::KeepAlive);
+    station.station.handle(station.now, Input::Ready { face: FACE });
+    station.run(200);
+    assert_eq!(station.faces(), ["down", "up"]);
+}
+
+#[test]
+fn forwarder_without_recovery_is_asked_three_times() {
+    let mut station = Station::new("auto");
+    station.in_reach = None;
+    for step in 0..20 {
+        station.serve(&format!("/a/{step}"), step + 1);
+        station.run(500);
+    }
+    // An Interest for /localhop/hello is a question; each Data is one frame.
+    assert_eq!(station.run(5_000), 0);
     assert_eq!(station.faces(), ["up"]);
 }

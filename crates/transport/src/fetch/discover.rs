@@ -64,7 +64,7 @@ pub(crate) enum Answer {
 }
 
 /// One kind of discovery Interest, with its retransmissions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lane {
     attempts: u32,
     /// Time of the last attempt.
@@ -92,9 +92,8 @@ struct Lane {
     state: LaneState,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum LaneState {
-    #[default]
     Idle,
     Asking,
     Nacked(NackReason),
@@ -105,6 +104,22 @@ enum LaneState {
 }
 
 impl Lane {
+    const IDLE: Self = Self {
+        attempts: 0,
+        sent: Instant::ZERO,
+        due: None,
+        is_answered: false,
+        is_early: false,
+        is_forged: false,
+        rejected: Rejections::NONE,
+        waited: 0,
+        early: 0,
+        denials: 0,
+        avoids_caches: false,
+        unrouted: 0,
+        state: LaneState::Idle,
+    };
+
     fn begin(&mut self, now: Instant) {
         if self.state == LaneState::Idle {
             self.state = LaneState::Asking;
@@ -248,7 +263,7 @@ const WAIT_MAX: Duration = Duration::from_secs(4);
 impl Discovery {
     /// Starts the discovery of the latest version of the configured name.
     pub(crate) fn new(control: &Control, now: Instant) -> Self {
-        let mut metadata = Lane::default();
+        let mut metadata = Lane::IDLE;
         metadata.begin(now);
         Self {
             metadata_name: metadata::discovery_name(&control.config.name),
@@ -259,7 +274,7 @@ impl Discovery {
             newer_than: control.config.options.newer_than,
             newest: None,
             metadata,
-            probe: Lane::default(),
+            probe: Lane::IDLE,
         }
     }
 

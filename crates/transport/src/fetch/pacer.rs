@@ -138,6 +138,11 @@ mod tests {
     }
 
     #[test]
+    fn slow_interests_are_sent_one_by_one() {
+        assert!(batches(BATCHED)[100..].iter().all(|(_, batch)| *batch == 1));
+    }
+
+    #[test]
     fn fast_interests_are_sent_in_batches() {
         let batches = batches(200_000.0);
         assert!(batches[1..].iter().all(|(_, batch)| (20..=21).contains(batch)), "{batches:?}");

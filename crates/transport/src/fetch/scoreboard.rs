@@ -103,7 +103,7 @@ impl Slot {
 }
 
 /// The scoreboard of one object.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Scoreboard {
     base: u64,
     slots: VecDeque<Slot>,
@@ -127,9 +127,15 @@ impl Scoreboard {
     pub(crate) fn new(first: u64, held: impl IntoIterator<Item = Range<u64>>, limit: u64) -> Self {
         let mut board = Self {
             base: first,
+            slots: VecDeque::new(),
+            queue: BTreeSet::new(),
+            deferred: BTreeSet::new(),
+            in_flight: 0,
+            repeated: 0,
+            above: 0,
+            orders: 0,
             held: held.into_iter().filter(|r| r.end > first && r.start < r.end).collect(),
             limit,
-            ..Self::default()
         };
         board.skip_held();
         board
@@ -454,6 +460,16 @@ mod tests {
     }
 
     #[test]
+    fn late_data_cancels_the_queued_retransmission() {
+        let mut board = Scoreboard::new(0, [], LIMIT);
+        board.send(0, 0, T);
+        board.lose(0, Sign::Timeout);
+        let late = |slot: Slot| slot.is_queued() && slot.is_timed_out();
+        assert!(board.receive(0).is_some_and(late));
+        assert_eq!((board.first_queued(), board.in_flight()), (None, 0));
+    }
+
+    #[test]
     fn deferred_segment_is_queued_once_it_is_released() {
         let mut board = Scoreboard::new(0, [], LIMIT);
         for segment in 0..3 {
@@ -470,6 +486,21 @@ mod tests {
         assert!(board.receive(0).is_some_and(|slot| slot.is_queued()));
         board.truncate(2, |_| {});
         assert!(!board.has_deferred());
+    }
+
+    #[test]
+    fn held_segments_are_not_requested() {
+        let mut board = Scoreboard::new(0, [0..2, 3..5, 6..7], LIMIT);
+        let mut asked = Vec::new();
+        while board.next() < 9 {
+            asked.push(board.next());
+            board.send(board.next(), 0, T);
+        }
+        assert_eq!(asked, [2, 5, 7, 8]);
+        for segment in asked {
+            board.receive(segment);
+        }
+        assert_eq!(board.base(), 9);
     }
 
     #[test]

@@ -17,7 +17,8 @@ fn predicting(names: usize) -> FetchConfig {
 fn next_segments_are_announced_up_to_the_end() {
     let file = file(500);
     let mut harness = Harness::new(FetchConfig { last: Some(4), ..predicting(3) });
-    harness.fetches(&file, honest(&file));
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert_eq!(harness.bytes(), file);
     let segment = |number: &u64| name(&format!("/a/file/v=7/seg={number}"));
     let announced: Vec<_> = [(0, vec![1, 2, 3]), (1, vec![2, 3, 4]), (2, vec![3, 4]), (3, vec![4])]
         .map(|(asked, next)| (segment(&asked), next.iter().map(segment).collect()))
@@ -28,7 +29,7 @@ fn next_segments_are_announced_up_to_the_end() {
 #[test]
 fn other_timers_announce_nothing() {
     let file = file(500);
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     assert_eq!(harness.run(honest(&file)), Ok(()));
     assert!(harness.announced.is_empty());
 }

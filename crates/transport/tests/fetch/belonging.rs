@@ -1,6 +1,6 @@
 //! Segments of two contents under one name.
 use crate::harness::{
-    Answer, Answers, DELAY, Harness, SEGMENT, file, last, metadata_of, name, segment_of,
+    Answer, Answers, DELAY, Harness, SEGMENT, config, file, last, metadata_of, name, segment_of,
 };
 use recoup_packet::data::{ContentType, Data, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -37,7 +37,7 @@ fn answered(data: Data) -> Answers {
 #[test]
 fn content_of_another_identifier_is_no_answer() {
     for stale in [id(1), None] {
-        let mut harness = Harness::of("/a/file");
+        let mut harness = Harness::new(config("/a/file"));
         // A cache has some segments of the content before, until MustBeFresh passes it by.
         let result = harness.run(|interest| {
             let is_stale = segment_of(interest).is_some_and(|it| it < 5) && !interest.must_be_fresh;
@@ -53,7 +53,7 @@ fn content_of_another_identifier_is_no_answer() {
 #[test]
 fn endless_other_content_has_its_own_error() {
     for first in ["/a/file", "/a/file/v=7"] {
-        let mut harness = Harness::of(first);
+        let mut harness = Harness::new(config(first));
         let result = harness.run(|interest| {
             let is_stale = segment_of(interest).is_some_and(|it| it % 7 == 3);
             answered(if is_stale { of(interest, b'A', id(1)) } else { of(interest, b'B', id(2)) })
@@ -66,7 +66,9 @@ fn endless_other_content_has_its_own_error() {
 /// A version that an earlier run has begun.
 #[test]
 fn identifier_of_earlier_run_binds_first_segment() {
-    let mut harness = Harness::with("/a/file/v=7", |it| it.belonging = Belonging::Stated(id(1)));
+    let mut bound = config("/a/file/v=7");
+    bound.belonging = Belonging::Stated(id(1));
+    let mut harness = Harness::new(bound);
     let result = harness.run(|interest| answered(of(interest, b'B', id(2))));
     assert!(matches!(result, Err(FetchError::OtherContent(_))), "{result:?}");
     assert!(harness.content.is_empty());
@@ -75,7 +77,7 @@ fn identifier_of_earlier_run_binds_first_segment() {
 #[test]
 fn producers_without_identifiers_are_fetched() {
     for object in ["/a/file", "/a/file/v=7"] {
-        let mut harness = Harness::of(object);
+        let mut harness = Harness::new(config(object));
         assert_eq!(harness.run(|interest| answered(of(interest, b'B', None))), Ok(()));
         assert_eq!((harness.bytes(), harness.identified), (vec![b'B'; FILE], None));
     }
@@ -92,7 +94,9 @@ fn kept_version_is_compared_and_not_fetched() {
         (id(1), kept(None), false),
         (id(1), Some(Kept { object: name("/a/file/v=6"), id: id(1) }), false),
     ] {
-        let mut harness = Harness::with("/a/file", |it| it.kept = had);
+        let mut wanted = config("/a/file");
+        wanted.kept = had;
+        let mut harness = Harness::new(wanted);
         assert_eq!(harness.run(|interest| answered(of(interest, b'B', stated))), Ok(()));
         assert_eq!((harness.is_kept, harness.content.is_empty()), (is_kept, is_kept), "{stated:?}");
     }
@@ -102,9 +106,9 @@ fn kept_version_is_compared_and_not_fetched() {
 #[test]
 fn kept_version_is_compared_by_its_first_segment() {
     for (stated, is_kept) in [(id(1), true), (id(2), false)] {
-        let mut harness = Harness::with("/a/file/v=7", |it| {
-            it.kept = Some(Kept { object: name("/a/file/v=7"), id: id(1) })
-        });
+        let mut wanted = config("/a/file/v=7");
+        wanted.kept = Some(Kept { object: name("/a/file/v=7"), id: id(1) });
+        let mut harness = Harness::new(wanted);
         let result = harness.run(|interest| {
             if interest.name.last().is_some_and(|it| it.is_keyword(b"metadata")) {
                 let nack = DataBuilder::new(&interest.name).content_type(ContentType::Nack);

@@ -1,7 +1,7 @@
 //! Discovery of versions.
 use crate::harness::{
-    Answer, Answers, DELAY, Harness, SEGMENT, config, cut, denial, file, honest, last, metadata_of,
-    name, segment_of, with_options,
+    Answer, Answers, DELAY, Harness, SEGMENT, config, cut, denial, file, forged, honest, last,
+    metadata_of, name, segment_of, with_options,
 };
 use recoup_packet::data::{Data, DataBuilder};
 use recoup_packet::interest::Interest;
@@ -9,7 +9,7 @@ use recoup_packet::metadata;
 use recoup_packet::metadata::Metadata;
 use recoup_packet::name::convention::Convention;
 use recoup_packet::name::{Component, Name};
-use recoup_packet::signature::{DigestSigner, KeyVerifier, PublicKey};
+use recoup_packet::signature::{AutoVerifier, DigestSigner, KeyVerifier, PublicKey};
 use recoup_transport::application::{AppInput, Beside};
 use recoup_transport::fetch::{FetchError, Retries};
 use recoup_transport::time::{Duration, Instant};
@@ -18,8 +18,9 @@ use recoup_transport::time::{Duration, Instant};
 fn a_file_arrives_whole_through_metadata() {
     for bytes in [0, 1, SEGMENT, SEGMENT + 1, 40 * SEGMENT, 4_321] {
         let file = file(bytes);
-        let mut harness = Harness::of("/a/file");
-        harness.fetches(&file, honest(&file));
+        let mut harness = Harness::new(config("/a/file"));
+        assert_eq!(harness.run(honest(&file)), Ok(()));
+        assert_eq!(harness.bytes(), file);
         assert_eq!(harness.resolved, Some(name("/a/file/v=7")));
         assert_eq!(harness.summary.retransmissions, 0);
     }
@@ -33,7 +34,7 @@ fn round_trip_of_discovery_sets_the_first_timeout() {
         let is_first = segment_of(interest).is_some() && !std::mem::replace(&mut lost, true);
         if is_first { Vec::new() } else { honest(&file)(interest) }
     };
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     assert_eq!(harness.run(answer), Ok(()));
     // Two round trips and the shortest timeout, which is longer than three times the first; not a second.
     assert_eq!(harness.now, Instant::ZERO + 2 * DELAY + Duration::from_millis(200));
@@ -46,7 +47,7 @@ fn lost_discovery_is_repeated_before_its_timeout() {
     let answer = |interest: &Interest| -> Answers {
         if std::mem::replace(&mut lost, true) { honest(&file)(interest) } else { Vec::new() }
     };
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     assert_eq!(harness.run(answer), Ok(()));
     assert_eq!(harness.now, Instant::from_millis(250) + 2 * DELAY);
 }
@@ -74,8 +75,9 @@ fn repeated_discovery_keeps_its_timeouts_and_retries() {
 #[test]
 fn a_name_with_a_version_needs_no_discovery() {
     let file = file(950);
-    let mut harness = Harness::of("/a/file/v=7");
-    harness.fetches(&file, honest(&file));
+    let mut harness = Harness::new(config("/a/file/v=7"));
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert!(harness.asked.iter().all(|interest| segment_of(interest).is_some()));
 }
 
@@ -93,8 +95,9 @@ fn prefix_probe_replaces_missing_metadata() {
         probed.name = name("/a/file/v=9/seg=3");
         vec![(DELAY, Answer::Data(cut(&file, &probed).expect("segment 3")))]
     };
-    let mut harness = Harness::of("/a/file");
-    harness.fetches(&file, answer);
+    let mut harness = Harness::new(config("/a/file"));
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert_eq!(harness.resolved, Some(name("/a/file/v=9")));
 }
 
@@ -117,8 +120,9 @@ fn manifest_does_not_answer_the_prefix_probe() {
         let data = DataBuilder::new(&name(found)).build(content, &DigestSigner);
         vec![(DELAY, Answer::Data(data))]
     };
-    let mut harness = Harness::of("/a/file");
-    harness.fetches(&file, answer);
+    let mut harness = Harness::new(config("/a/file"));
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert_eq!(harness.resolved, Some(name("/a/file/v=9")));
 }
 
@@ -129,7 +133,7 @@ fn packet_without_segment_number_is_an_object() {
         let data = exact.then(|| DataBuilder::new(&interest.name).build(b"hello", &DigestSigner));
         data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
-    let mut harness = Harness::of("/a/note");
+    let mut harness = Harness::new(config("/a/note"));
     assert_eq!(harness.run(answer), Ok(()));
     assert_eq!(harness.bytes(), b"hello");
 }
@@ -142,9 +146,9 @@ fn metadata_by_a_wrong_key_ends_the_fetch() {
         asked.name = name("/a/file/32=metadata");
         vec![(DELAY, Answer::Data(metadata_of(&asked, 7, Some(last(&file)))))]
     };
-    let mut harness = Harness::with("/a/file", |it| {
-        it.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"another secret")))
-    });
+    let mut keyed = config("/a/file");
+    keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"another secret")));
+    let mut harness = Harness::new(keyed);
     let result = harness.run(answer);
     assert!(matches!(result, Err(FetchError::Untrusted { .. })), "{result:?}");
     assert!(harness.now < Instant::from_millis(20_000), "{:?}", harness.now);
@@ -175,17 +179,20 @@ fn the_discovered_name_shows_the_convention() {
             };
             vec![(DELAY, Answer::Data(data))]
         };
-        let mut harness = Harness::with("/a/file", |it| it.name = asked.clone());
-        harness.fetches(&file, answer);
+        let mut config = config("/a/file");
+        config.name = asked.clone();
+        let mut harness = Harness::new(config);
+        assert_eq!(harness.run(answer), Ok(()));
+        assert_eq!(harness.bytes(), file);
     }
 }
 
 #[test]
 fn probed_segment_does_not_end_sampling() {
     let file = file(950);
-    let mut harness = Harness::with("/a/file", |it| {
-        it.options.sampling = recoup_transport::rto::Sampling::PerRtt
-    });
+    let mut sampled = config("/a/file");
+    sampled.options.sampling = recoup_transport::rto::Sampling::PerRtt;
+    let mut harness = Harness::new(sampled);
     let result = harness.run(|interest| {
         let mut asked = interest.clone();
         if interest.name == name("/a/file") {
@@ -200,7 +207,7 @@ fn probed_segment_does_not_end_sampling() {
 #[test]
 fn unsolicited_data_does_not_decide_the_version() {
     let file = file(500);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let stray = Interest::new(name("/a/file/v=3/seg=0"));
     let data = cut(&file, &stray).expect("segment 0");
     harness.at(
@@ -209,6 +216,28 @@ fn unsolicited_data_does_not_decide_the_version() {
     );
     assert_eq!(harness.run(honest(&file)), Ok(()));
     assert_ne!(harness.resolved, Some(name("/a/file/v=3")));
+}
+
+#[test]
+fn forged_metadata_does_not_block_discovery() {
+    let file = file(100);
+    let mut trusting = config("/a/file");
+    trusting.verifier = Box::new(AutoVerifier);
+    let mut harness = Harness::new(trusting);
+    let mut asked = 0;
+    let result = harness.run(|interest| {
+        if segment_of(interest).is_some() {
+            return honest(&file)(interest);
+        }
+        asked += 1;
+        let data = metadata_of(interest, 7, Some(0));
+        match asked {
+            1 => (2..1_000).map(|n| (n * DELAY / 2, Answer::Data(forged(&data)))).collect(),
+            _ => vec![(DELAY, Answer::Data(data))],
+        }
+    });
+    assert_eq!(result, Ok(()));
+    assert!(harness.now < Instant::from_millis(500), "{}", harness.now);
 }
 
 /// A producer whose metadata names version 5 until `fresh_from`, then version 9.
@@ -231,9 +260,9 @@ fn replaying(fresh_from: Instant) -> impl FnMut(Instant, &Interest) -> Answers {
 #[test]
 fn replayed_old_version_is_stale() {
     for retries in [Some(15), None] {
-        let mut harness = Harness::with("/a/file", |it| {
-            (it.options.newer_than, it.options.retries) = (Some(7), Retries(retries))
-        });
+        let mut newer = config("/a/file");
+        (newer.options.newer_than, newer.options.retries) = (Some(7), Retries(retries));
+        let mut harness = Harness::new(newer);
         let result = harness.run_timed(replaying(Instant::from_millis(1_000_000)));
         let (name, newest) = (name("/a/file"), Some(5));
         assert_eq!(result, Err(FetchError::Stale { name, newest, than: 7 }));
@@ -244,7 +273,9 @@ fn replayed_old_version_is_stale() {
 #[test]
 fn newer_version_is_waited_for() {
     for (than, resolved) in [(4, "/a/file/v=5"), (5, "/a/file/v=9"), (8, "/a/file/v=9")] {
-        let mut harness = Harness::with("/a/file", |it| it.options.newer_than = Some(than));
+        let mut newer = config("/a/file");
+        newer.options.newer_than = Some(than);
+        let mut harness = Harness::new(newer);
         assert_eq!(harness.run_timed(replaying(Instant::from_millis(2_000))), Ok(()));
         assert_eq!(harness.resolved, Some(name(resolved)));
     }
@@ -252,9 +283,9 @@ fn newer_version_is_waited_for() {
 
 #[test]
 fn object_without_version_is_never_newer() {
-    let mut harness = Harness::with("/a/note", |it| {
-        (it.options.newer_than, it.options.retries) = (Some(0), Retries(Some(2)))
-    });
+    let mut newer = config("/a/note");
+    (newer.options.newer_than, newer.options.retries) = (Some(0), Retries(Some(2)));
+    let mut harness = Harness::new(newer);
     let result = harness.run(|interest| {
         let data = DataBuilder::new(&name("/a/note")).build(b"hello", &DigestSigner);
         let is_probe = interest.name == name("/a/note");
@@ -276,7 +307,7 @@ fn named_version_must_be_newer_too() {
 
 #[test]
 fn metadata_of_another_object_are_a_contradiction() {
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let result = harness.run(|interest| {
         let mut other = interest.clone();
         other.name = name("/b/file/32=metadata");
@@ -350,7 +381,7 @@ impl Store {
 fn cached_nack_of_metadata_does_not_answer_probe() {
     for exists in [false, true] {
         let (mut store, file) = (Store::default(), file(950));
-        let mut harness = Harness::of("/a/file");
+        let mut harness = Harness::new(config("/a/file"));
         let result = harness.run_timed(|now, interest| {
             store.answer(now, interest, || {
                 let mut probed = interest.clone();
@@ -376,7 +407,7 @@ fn denials_before_an_answer_do_not_end_fetch() {
         // Of metadata, and of each segment.
         for denied in ["metadata", "segments"] {
             let (file, mut sent) = (file(2_000), std::collections::BTreeMap::new());
-            let mut harness = Harness::of("/a/file");
+            let mut harness = Harness::new(config("/a/file"));
             let result = harness.run(|interest| {
                 let is_segment = segment_of(interest).is_some();
                 let times: &mut u32 = sent.entry(interest.name.clone()).or_default();

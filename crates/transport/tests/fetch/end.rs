@@ -14,7 +14,7 @@ use recoup_transport::time::{Duration, Instant};
 #[test]
 fn an_end_that_moves_forward_is_followed() {
     let file = file(2_000);
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let moving = |interest: &Interest| -> Answers {
         let Some(segment) = segment_of(interest).filter(|segment| *segment < 20) else {
             return Vec::new();
@@ -24,17 +24,38 @@ fn an_end_that_moves_forward_is_followed() {
         let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
         vec![(DELAY, Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)))]
     };
-    harness.fetches(&file, moving);
+    assert_eq!(harness.run(moving), Ok(()));
+    assert_eq!(harness.bytes(), file);
+}
+
+#[test]
+fn end_before_received_segments_is_an_error() {
+    let file = file(2_000);
+    let mut harness = Harness::new(config("/a/file/v=7"));
+    let result = harness.run(|interest| {
+        let Some(segment) = segment_of(interest).filter(|s| *s < 20) else {
+            return Vec::new();
+        };
+        let at = segment as usize * SEGMENT;
+        let end = if segment == 12 { 3 } else { 19 };
+        let builder = DataBuilder::new(&interest.name).final_block(Convention::Typed.segment(end));
+        vec![(DELAY, Answer::Data(builder.build(&file[at..at + SEGMENT], &DigestSigner)))]
+    });
+    assert_eq!(result, Err(FetchError::EndMovedBack { last: 3 }));
 }
 
 #[test]
 fn a_range_brings_its_segments_and_no_others() {
     let file = file(2_000);
-    let mut harness = Harness::with("/a/file", |it| (it.first, it.last) = (3, Some(7)));
+    let mut range = config("/a/file");
+    (range.first, range.last) = (3, Some(7));
+    let mut harness = Harness::new(range);
     assert_eq!(harness.run(honest(&file)), Ok(()));
     assert_eq!(harness.bytes(), file[300..800]);
 
-    let mut harness = Harness::with("/a/file", |it| it.first = 50);
+    let mut beyond = config("/a/file");
+    beyond.first = 50;
+    let mut harness = Harness::new(beyond);
     let result = harness.run(honest(&file));
     assert_eq!(result, Err(FetchError::RangeBeyondEnd { first: 50, last: 19 }));
 }
@@ -42,7 +63,9 @@ fn a_range_brings_its_segments_and_no_others() {
 #[test]
 fn held_segments_are_not_requested() {
     let file = file(2_000);
-    let mut harness = Harness::with("/a/file/v=7", |it| it.held = vec![0..6, 8..19]);
+    let mut resumed = config("/a/file/v=7");
+    resumed.held = vec![0..6, 8..19];
+    let mut harness = Harness::new(resumed);
     assert_eq!(harness.run(honest(&file)), Ok(()));
     let mut asked: Vec<_> = harness.asked.iter().filter_map(segment_of).collect();
     asked.sort_unstable();
@@ -64,9 +87,9 @@ fn held_object_with_known_end_needs_no_interest() {
 #[test]
 fn segments_beyond_a_known_end_are_not_requested() {
     let file = file(2_000);
-    let mut harness = Harness::with("/a/file/v=7", |it| {
-        (it.held, it.known_last) = (vec![0..16, 17..18], Some(19))
-    });
+    let mut resumed = config("/a/file/v=7");
+    (resumed.held, resumed.known_last) = (vec![0..16, 17..18], Some(19));
+    let mut harness = Harness::new(resumed);
     assert_eq!(harness.run(honest(&file)), Ok(()));
     let asked: Vec<_> = harness.asked.iter().filter_map(segment_of).collect();
     assert_eq!(asked, [16, 18, 19]);
@@ -75,9 +98,9 @@ fn segments_beyond_a_known_end_are_not_requested() {
 #[test]
 fn more_may_be_held_than_requested() {
     let file = file(2_000);
-    let mut harness = Harness::with("/a/file/v=7", |it| {
-        (it.first, it.last, it.held) = (2, Some(9), vec![0..4, 7..15])
-    });
+    let mut ranged = config("/a/file/v=7");
+    (ranged.first, ranged.last, ranged.held) = (2, Some(9), vec![0..4, 7..15]);
+    let mut harness = Harness::new(ranged);
     assert_eq!(harness.run(honest(&file)), Ok(()));
     assert_eq!(harness.order, [4, 5, 6]);
 }
@@ -85,15 +108,17 @@ fn more_may_be_held_than_requested() {
 #[test]
 fn slow_reader_stops_the_window() {
     let file = file(50_000);
-    let mut harness =
-        Harness::with("/a/file", |it| it.delivery = Delivery::Ordered { limit_bytes: 2_000 });
+    let mut ordered = config("/a/file");
+    ordered.delivery = Delivery::Ordered { limit_bytes: 2_000 };
+    let mut harness = Harness::new(ordered);
     harness.reads = false;
     assert_eq!(harness.run_until(Instant::from_millis(20_000), honest(&file)), None);
     let handed: usize = harness.content.values().map(Bytes::len).sum();
     assert!((1_500..=2_000).contains(&handed), "{handed} bytes were delivered");
     harness.reads = true;
     harness.fetch.handle(harness.now, AppInput::Consumed { bytes: handed as u64 });
-    harness.fetches(&file, honest(&file));
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert!(harness.order.is_sorted());
 }
 
@@ -131,7 +156,7 @@ fn idle_reader_does_not_end_the_fetch() {
 #[test]
 fn nack_ends_an_object_of_unknown_end() {
     let file = file(1_000);
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let result = harness.run(|interest| {
         let data = match segment_of(interest) {
             Some(segment) if segment < 10 => {
@@ -164,7 +189,7 @@ fn shy_end(interest: &Interest) -> Option<Data> {
 
 #[test]
 fn early_nack_beyond_the_end_is_harmless() {
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let result = harness.run(|interest| {
         let late = if segment_of(interest) == Some(9) { DELAY * 2 } else { DELAY };
         shy_end(interest).into_iter().map(|data| (late, Answer::Data(data))).collect()
@@ -175,7 +200,7 @@ fn early_nack_beyond_the_end_is_harmless() {
 
 #[test]
 fn lost_face_keeps_nacks_beyond_the_end_open() {
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let answer = |interest: &Interest| -> Answers {
         shy_end(interest).into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
@@ -192,7 +217,7 @@ fn lost_face_keeps_nacks_beyond_the_end_open() {
 
 #[test]
 fn end_moving_back_is_an_error_with_holes() {
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let result = harness.run(|interest| {
         let Some(segment @ 1..20) = segment_of(interest) else {
             return Vec::new();
@@ -206,7 +231,9 @@ fn end_moving_back_is_an_error_with_holes() {
 
 #[test]
 fn greatest_segment_numbers_are_valid() {
-    let mut harness = Harness::with("/a/file/v=7", |it| it.first = u64::MAX - 2);
+    let mut far = config("/a/file/v=7");
+    far.first = u64::MAX - 2;
+    let mut harness = Harness::new(far);
     let result = harness.run(|interest| {
         let last = Convention::Typed.segment(u64::MAX - 1);
         let builder = DataBuilder::new(&interest.name).final_block(last);
@@ -223,9 +250,9 @@ fn greatest_segment_numbers_are_valid() {
 #[test]
 fn empty_segments_are_no_progress() {
     for delivery in [Delivery::Unordered, Delivery::Ordered { limit_bytes: 1 << 20 }] {
-        let mut harness = Harness::with("/a/file/v=7", |it| {
-            (it.delivery, it.options.no_progress) = (delivery, Duration::from_secs(5))
-        });
+        let mut endless = config("/a/file/v=7");
+        (endless.delivery, endless.options.no_progress) = (delivery, Duration::from_secs(5));
+        let mut harness = Harness::new(endless);
         let result = harness.run(|interest| {
             // Each answer takes longer, so that the run stays short.
             let late = DELAY + DELAY * (segment_of(interest).unwrap_or_default() as u32 / 20);
@@ -239,7 +266,7 @@ fn empty_segments_are_no_progress() {
 
 #[test]
 fn an_empty_object_arrives() {
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     assert_eq!(harness.run(honest(&[])), Ok(()));
     assert_eq!((harness.content.len(), harness.bytes()), (1, Vec::new()));
 }

@@ -77,25 +77,6 @@ impl Harness {
         }
     }
 
-    /// A fetch with CUBIC, as [`config`] describes it.
-    pub(crate) fn of(uri: &str) -> Self {
-        Self::new(config(uri))
-    }
-
-    /// As [`of`](Self::of), with a changed configuration.
-    pub(crate) fn with(uri: &str, change: impl FnOnce(&mut FetchConfig)) -> Self {
-        let mut config = config(uri);
-        change(&mut config);
-        Self::new(config)
-    }
-
-    /// Runs to the end, which brings `file`.
-    #[track_caller]
-    pub(crate) fn fetches(&mut self, file: &[u8], producer: impl FnMut(&Interest) -> Answers) {
-        assert_eq!(self.run(producer), Ok(()));
-        assert_eq!(self.bytes(), file);
-    }
-
     pub(crate) fn at(&mut self, at: Instant, input: AppInput) {
         self.sequence += 1;
         self.agenda.insert((at, self.sequence), input);

@@ -28,7 +28,8 @@ fn lifetimes(timer: &str, losses: usize) -> (Harness, BTreeMap<u64, Vec<u128>>) 
         }
         answer(interest)
     };
-    harness.fetches(&file, lossy);
+    assert_eq!(harness.run(lossy), Ok(()));
+    assert_eq!(harness.bytes(), file);
     let mut lifetimes = BTreeMap::<u64, Vec<u128>>::new();
     for interest in &harness.asked {
         let lifetime = interest.lifetime.expect("a lifetime").as_millis();

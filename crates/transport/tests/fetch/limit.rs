@@ -1,5 +1,5 @@
 //! Time for the first answer, and limit of the rate.
-use crate::harness::{Answer, DELAY, Harness, config, cut, file, name};
+use crate::harness::{Answer, DELAY, Harness, config, cut, file, honest, name};
 use recoup_packet::nack::NackReason;
 use recoup_transport::fetch::{FetchError, RateLimit};
 use recoup_transport::time::{Duration, Instant};
@@ -58,8 +58,20 @@ fn rate_limit_holds_and_ends_no_fetch() {
         wire_bytes += data.as_ref().map_or(0, |data| data.wire().len());
         data.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     });
-    assert_eq!((result, &harness.bytes()), (Ok(()), &file));
+    assert_eq!((result, harness.bytes()), (Ok(()), file));
     let least = wire_bytes as f64 / 100.0 * 0.9;
     let seconds = harness.now.as_secs_f64();
     assert!(seconds > least && harness.asked.len() == 50, "{seconds} {}", harness.asked.len());
+}
+
+#[test]
+fn limited_fetch_of_many_segments_is_spaced() {
+    let file = file(100_000);
+    let mut limited = config("/a/file");
+    limited.rate_limit = Some(RateLimit::new(50_000));
+    let mut harness = Harness::new(limited);
+    assert_eq!(harness.run(honest(&file)), Ok(()));
+    let seconds = harness.now.as_secs_f64();
+    // Each packet has a name, a digest and a last segment beside its 100 bytes.
+    assert!((2.5..6.0).contains(&seconds), "{seconds}");
 }

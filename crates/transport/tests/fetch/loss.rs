@@ -21,11 +21,12 @@ fn each_retransmission_has_a_fresh_nonce() {
     let file = file(20_000);
     let mut rng = Rng::from_seed(5);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let lossy = |interest: &Interest| {
         if rng.below(5) == 0 { Vec::new() } else { answer(interest) }
     };
-    harness.fetches(&file, lossy);
+    assert_eq!(harness.run(lossy), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert!(harness.summary.retransmissions > 10);
     let mut nonces: Vec<_> = harness.asked.iter().map(|interest| interest.nonce).collect();
     nonces.sort_unstable();
@@ -38,7 +39,7 @@ fn duplicates_reordering_and_delays_do_no_harm() {
     let file = file(20_000);
     let mut rng = Rng::from_seed(9);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let chaos = |interest: &Interest| -> Answers {
         let mut answers = answer(interest);
         answers.extend(answer(interest));
@@ -47,7 +48,8 @@ fn duplicates_reordering_and_delays_do_no_harm() {
         }
         answers
     };
-    harness.fetches(&file, chaos);
+    assert_eq!(harness.run(chaos), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert!(harness.summary.duplicates > 0);
 }
 
@@ -55,7 +57,9 @@ fn duplicates_reordering_and_delays_do_no_harm() {
 fn no_progress_ends_even_unlimited_retries() {
     let file = file(3_000);
     let answer = honest(&file);
-    let mut harness = Harness::with("/a/file", |it| it.options.retries = Retries(None));
+    let mut unlimited = config("/a/file");
+    unlimited.options.retries = Retries(None);
+    let mut harness = Harness::new(unlimited);
     let result = harness.run(|interest| match segment_of(interest) {
         Some(7) => Vec::new(),
         _ => answer(interest),
@@ -66,7 +70,9 @@ fn no_progress_ends_even_unlimited_retries() {
 
 #[test]
 fn a_retry_budget_of_zero_asks_once() {
-    let mut harness = Harness::with("/a/file/v=1", |it| it.options.retries = Retries(Some(0)));
+    let mut once = config("/a/file/v=1");
+    once.options.retries = Retries(Some(0));
+    let mut harness = Harness::new(once);
     let result = harness.run(|_| Vec::new());
     let expected = FetchError::NoAnswer { name: name("/a/file/v=1/seg=0"), attempts: 1 };
     assert_eq!(result, Err(expected));
@@ -75,7 +81,7 @@ fn a_retry_budget_of_zero_asks_once() {
 
 #[test]
 fn application_nack_is_not_found() {
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let result = harness.run(|interest| {
         let builder = DataBuilder::new(&interest.name).content_type(ContentType::Nack);
         vec![(DELAY, Answer::Data(builder.build(b"", &DigestSigner)))]
@@ -85,10 +91,22 @@ fn application_nack_is_not_found() {
 }
 
 #[test]
+fn missing_route_is_an_error_after_the_retries() {
+    let mut few = config("/a/file/v=7");
+    few.options.retries = Retries(Some(3));
+    let mut harness = Harness::new(few);
+    let result = harness.run(|_| vec![(DELAY, Answer::Nack(NackReason::NoRoute))]);
+    assert!(
+        matches!(result, Err(FetchError::Nacked { reason: NackReason::NoRoute, attempts: 4, .. })),
+        "{result:?}"
+    );
+}
+
+#[test]
 fn missing_route_ends_the_fetch_sooner() {
     for (uri, answered) in [("/a/file/v=7", 0), ("/a/file", 0), ("/a/file/v=7", 5)] {
         let file = file(3_000);
-        let mut harness = Harness::of(uri);
+        let mut harness = Harness::new(config(uri));
         let result = harness.run(|interest| match segment_of(interest) {
             Some(segment) if segment < answered => honest(&file)(interest),
             _ => vec![(DELAY, Answer::Nack(NackReason::NoRoute))],
@@ -104,7 +122,7 @@ fn missing_route_ends_the_fetch_sooner() {
 #[test]
 fn route_after_a_second_is_used() {
     let file = file(3_000);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let result = harness.run_timed(|now, interest| match now < Instant::from_millis(1_000) {
         true => vec![(DELAY, Answer::Nack(NackReason::NoRoute))],
         false => honest(&file)(interest),
@@ -116,7 +134,7 @@ fn route_after_a_second_is_used() {
 fn duplicate_nack_is_retransmitted_at_once() {
     let file = file(5_000);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let mut nacked = BTreeMap::new();
     let result = harness.run(|interest| {
         let first = nacked.insert(interest.name.clone(), ()).is_none();
@@ -126,7 +144,8 @@ fn duplicate_nack_is_retransmitted_at_once() {
             _ => answer(interest),
         }
     });
-    assert_eq!((result, &harness.bytes()), (Ok(()), &file));
+    assert_eq!(result, Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert_eq!((harness.summary.nacks, harness.summary.reductions.nack), (2, 1));
     assert_eq!(harness.summary.timeouts, 0);
 }
@@ -135,7 +154,7 @@ fn duplicate_nack_is_retransmitted_at_once() {
 fn marks_reduce_the_window_once_a_flight() {
     let file = file(20_000);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let marking = |interest: &Interest| -> Answers {
         let mark = matches!(segment_of(interest), Some(50..55));
         let marked = |answer| match answer {
@@ -144,7 +163,8 @@ fn marks_reduce_the_window_once_a_flight() {
         };
         answer(interest).into_iter().map(|(delay, answer)| (delay, marked(answer))).collect()
     };
-    harness.fetches(&file, marking);
+    assert_eq!(harness.run(marking), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert_eq!((harness.summary.marks, harness.summary.reductions.mark), (5, 1));
     assert_eq!(harness.summary.retransmissions, 0);
 }
@@ -153,7 +173,7 @@ fn marks_reduce_the_window_once_a_flight() {
 fn returning_face_keeps_the_window() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     harness.at(Instant::from_millis(150), AppInput::FaceDown);
     harness.at(Instant::from_millis(9_150), AppInput::FaceUp { receive_budget: None });
     let before = harness.run_until(Instant::from_millis(9_000), &answer);
@@ -161,10 +181,23 @@ fn returning_face_keeps_the_window() {
     let asked = harness.asked.len();
     assert_eq!(harness.run_until(Instant::from_millis(9_149), &answer), None);
     assert_eq!(harness.asked.len(), asked, "no Interest is sent");
-    harness.fetches(&file, answer);
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert_eq!(harness.summary.timeouts, 0);
     assert_eq!(harness.summary.reductions.timeout, 0);
     assert!(harness.now > Instant::from_millis(9_150));
+}
+
+#[test]
+fn timeouts_fire_at_the_check_interval() {
+    let mut checked = config("/a/file/v=7");
+    checked.options.rto = "constant(rto=33ms)".parse().expect("an estimator");
+    checked.options.rto_check = Duration::from_millis(10);
+    checked.options.retries = Retries(Some(1));
+    let mut harness = Harness::new(checked);
+    let result = harness.run(|_| Vec::new());
+    assert!(result.is_err());
+    assert_eq!(harness.now, Instant::from_millis(80));
 }
 
 #[test]
@@ -172,7 +205,7 @@ fn reported_loss_is_retransmitted_at_once() {
     for (reason, wireless) in [(NackReason::Loss, true), (NackReason::Mobility, false)] {
         let file = file(30_000);
         let answer = honest(&file);
-        let mut harness = Harness::of("/a/file");
+        let mut harness = Harness::new(config("/a/file"));
         let mut reported = BTreeMap::new();
         let result = harness.run(|interest| {
             let first = reported.insert(interest.name.clone(), ()).is_none();
@@ -181,7 +214,8 @@ fn reported_loss_is_retransmitted_at_once() {
                 _ => answer(interest),
             }
         });
-        assert_eq!((result, &harness.bytes()), (Ok(()), &file));
+        assert_eq!(result, Ok(()));
+        assert_eq!(harness.bytes(), file);
         let summary = &harness.summary;
         assert_eq!((summary.reductions.total(), summary.timeouts), (0, 0), "{reason}");
         let explained = summary.explained;
@@ -242,9 +276,9 @@ fn lost_path_is_tried_once_per_round_trip() {
 fn spurious_nack_restores_no_window() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut harness = Harness::with("/a/file/v=7", |it| {
-        it.options.congestion = "aimd".parse().expect("a window")
-    });
+    let mut config = config("/a/file/v=7");
+    config.options.congestion = "aimd".parse().expect("a window");
+    let mut harness = Harness::new(config);
     let mut asked = BTreeMap::new();
     let (nack, data) = (Duration::from_millis(180), Duration::from_millis(233));
     let result = harness.run(|interest| {
@@ -316,9 +350,9 @@ fn every_nack_is_charged_to_the_retries() {
 fn unanswered_segment_is_left_out_with_holes() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut harness = Harness::with("/a/file", |it| {
-        (it.options.retries, it.options.leaves_holes) = (Retries(Some(2)), true)
-    });
+    let mut config = config("/a/file");
+    (config.options.retries, config.options.leaves_holes) = (Retries(Some(2)), true);
+    let mut harness = Harness::new(config);
     let result = harness.run(|interest| match segment_of(interest) {
         Some(20) => Vec::new(),
         _ => answer(interest),
@@ -348,7 +382,8 @@ fn without_following_faces_only_timers_retransmit() {
         });
         harness.at(Instant::from_millis(150), AppInput::FaceDown);
         harness.at(Instant::from_millis(151), AppInput::FaceUp { receive_budget: None });
-        harness.fetches(&file, &answer);
+        assert_eq!(harness.run(&answer), Ok(()));
+        assert_eq!(harness.bytes(), file);
         assert!(lost > 5);
         let summary = &harness.summary;
         (summary.timeouts == 0, summary.explained.mobility == lost, summary.explained.mobility == 0)
@@ -361,7 +396,7 @@ fn without_following_faces_only_timers_retransmit() {
 fn held_interests_are_not_retransmitted_while_down() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     let mut kept = Vec::new();
     let before =
         harness.run_until(Instant::from_millis(150), |interest| match segment_of(interest) {
@@ -388,7 +423,8 @@ fn held_interests_are_not_retransmitted_while_down() {
             harness.at(Instant::from_millis(900) + delay, input);
         }
     }
-    harness.fetches(&file, answer);
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
     let summary = &harness.summary;
     assert_eq!((summary.retransmissions, summary.timeouts, summary.reductions.total()), (0, 0, 0));
     assert_eq!(summary.explained.mobility, kept.len() as u64);
@@ -398,9 +434,9 @@ fn held_interests_are_not_retransmitted_while_down() {
 fn timeout_during_a_repair_is_undone() {
     let file = file(30_000);
     let answer = honest(&file);
-    let mut harness = Harness::with("/a/file", |it| {
-        it.options.rto = "constant(rto=60ms)".parse().expect("an estimator")
-    });
+    let mut slow = config("/a/file");
+    slow.options.rto = "constant(rto=60ms)".parse().expect("an estimator");
+    let mut harness = Harness::new(slow);
     let mut seen = BTreeMap::new();
     let result = harness.run(|interest| {
         let first = seen.insert(interest.name.clone(), ()).is_none();
@@ -458,9 +494,9 @@ fn repairs_in_a_row_are_one() {
     let reductions = |is_prolonged: fn(u64) -> bool| {
         let file = file(30_000);
         let answer = honest(&file);
-        let mut harness = Harness::with("/a/file/v=7", |it| {
-            it.options.congestion = Congestion::custom(Repaired).into()
-        });
+        let mut config = config("/a/file/v=7");
+        config.options.congestion = Congestion::custom(Repaired).into();
+        let mut harness = Harness::new(config);
         let result = harness.run(|interest| {
             let answers = answer(interest).into_iter().map(|(delay, it)| match it {
                 Answer::Data(data) if segment_of(interest).is_some_and(is_prolonged) => {
@@ -519,7 +555,8 @@ fn reported_cause_undoes_a_reordering_loss() {
                 _ => answer(interest),
             }
         });
-        assert_eq!((result, &harness.bytes()), (Ok(()), &file));
+        assert_eq!(result, Ok(()));
+        assert_eq!(harness.bytes(), file);
         let summary = &harness.summary;
         assert_eq!((summary.lost_by_order, summary.timeouts), (13, 0), "{reason:?}");
         assert_eq!((summary.explained.judged, summary.congestion_losses()), (13, 0), "{reason:?}");
@@ -545,7 +582,7 @@ fn over_a_slow_link(lost: Option<u64>) -> Harness {
         let data = cut(&file, interest).filter(|_| !is_lost);
         data.into_iter().map(|data| (free.since(now), Answer::Data(data))).collect()
     });
-    assert_eq!((result, &harness.bytes()), (Ok(()), &file));
+    assert_eq!((result, harness.bytes()), (Ok(()), file));
     harness
 }
 

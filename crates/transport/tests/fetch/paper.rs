@@ -119,6 +119,14 @@ fn timeout_fires_at_the_next_scan() {
 }
 
 #[test]
+fn unused_window_grows_with_each_data() {
+    let file = file(300);
+    let mut harness = Harness::new(design(3, "init-cwnd=4,init-ssthresh=6"));
+    assert_eq!(harness.run(after(&file, |_, _| Some(DELAY))), Ok(()));
+    assert_eq!(harness.windows(), [(20, 5.0), (20, 6.0), (20, 6.0 + 1.0 / 6.0)]);
+}
+
+#[test]
 fn losses_of_one_flight_follow_the_design() {
     // 3 and 5 of the first eight are lost. All forty have arrived when their first second is over.
     let file = file(4_000);
@@ -142,6 +150,16 @@ fn losses_of_one_flight_follow_the_design() {
         let resent: Vec<_> = harness.resent_with().iter().map(doubled).collect();
         assert_eq!(resent, [(1_010, factor), (1_010, factor)], "design #{number}");
     }
+}
+
+#[test]
+fn reset_to_init_restores_the_first_window() {
+    let file = file(4_000);
+    let lossy = |segment, count| (count > 1 || segment != 3).then_some(DELAY);
+    let window = "init-cwnd=8,init-ssthresh=8,reset-to-init=true";
+    let mut harness = Harness::new(design(3, window));
+    assert_eq!(harness.run(after(&file, lossy)), Ok(()));
+    assert!(harness.windows().contains(&(1_010, 8.0)));
 }
 
 /// One of four segments arrives at once. The others arrive after 1.015 s, when all have timed out and two of them

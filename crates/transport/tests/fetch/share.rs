@@ -1,5 +1,5 @@
 //! Receive buffer, and its division among applications.
-use crate::harness::{Harness, SEGMENT, file, honest};
+use crate::harness::{Harness, SEGMENT, config, file, honest};
 use recoup_transport::application::AppInput;
 use recoup_transport::time::Instant;
 
@@ -9,7 +9,7 @@ const TWELVE: u64 = 2 * 12 * (SEGMENT as u64 + 200);
 #[test]
 fn window_stays_within_the_receive_buffer() {
     let file = file(500 * SEGMENT);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     harness.at(Instant::ZERO, AppInput::FaceUp { receive_budget: Some(TWELVE) });
     assert_eq!(harness.run(honest(&file)), Ok(()));
     assert_eq!(harness.summary.window_max, 12.0);
@@ -18,7 +18,7 @@ fn window_stays_within_the_receive_buffer() {
 #[test]
 fn receive_buffer_is_divided_among_fetches() {
     let file = file(500 * SEGMENT);
-    let mut harness = Harness::of("/a/file");
+    let mut harness = Harness::new(config("/a/file"));
     harness.at(Instant::ZERO, AppInput::Shared { among: 4 });
     harness.at(Instant::ZERO, AppInput::FaceUp { receive_budget: Some(TWELVE) });
     let half_way = Instant::from_millis(1_000);

@@ -31,8 +31,9 @@ impl Verifier for Counting {
 fn simultaneous_answers_are_judged_separately() {
     let file = file(64 * SEGMENT);
     let judged = Arc::new(AtomicUsize::new(0));
-    let mut harness =
-        Harness::with("/a/file/v=7", |it| it.verifier = Box::new(Counting(Arc::clone(&judged))));
+    let mut config = config("/a/file/v=7");
+    config.verifier = Box::new(Counting(Arc::clone(&judged)));
+    let mut harness = Harness::new(config);
     // All at one instant. For every third segment a forged answer precedes two genuine ones; for the others two
     // genuine ones precede a forged one. Unsolicited Data arrives, too.
     let answer = |interest: &Interest| -> Answers {
@@ -45,7 +46,8 @@ fn simultaneous_answers_are_judged_separately() {
         }
         batch.into_iter().map(|data| (DELAY, Answer::Data(data))).collect()
     };
-    harness.fetches(&file, answer);
+    assert_eq!(harness.run(answer), Ok(()));
+    assert_eq!(harness.bytes(), file);
     let summary = &harness.summary;
     assert_eq!((summary.rejected, summary.retransmissions), (22, 0));
     assert_eq!(summary.duplicates, 64 * 4 - 64 - 22);
@@ -73,9 +75,9 @@ impl Verifier for Undecryptable {
 fn undecryptable_content_ends_the_fetch() {
     for (bad, discovers) in [(0, true), (0, false), (1, false), (7, true), (19, false)] {
         let file = file(20 * SEGMENT);
-        let mut harness = Harness::with(if discovers { "/a/file" } else { "/a/file/v=7" }, |it| {
-            it.verifier = Box::new(Undecryptable(bad))
-        });
+        let mut config = config(if discovers { "/a/file" } else { "/a/file/v=7" });
+        config.verifier = Box::new(Undecryptable(bad));
+        let mut harness = Harness::new(config);
         // The bad segment comes first: others are in flight, and must not be waited for.
         let answer = honest(&file);
         let answer = |interest: &Interest| -> Answers {
@@ -126,7 +128,8 @@ fn with_a_key_nothing_else_is_ever_accepted() {
     keyed.verifier = Box::new(KeyVerifier(PublicKey::from_hmac_secret(b"the right secret")));
     let mut harness = Harness::new(keyed);
     let result = harness.run(crowd);
-    assert_eq!((result, &harness.bytes()), (Ok(()), &file));
+    assert_eq!(result, Ok(()));
+    assert_eq!(harness.bytes(), file);
     assert!(harness.summary.rejected >= 20);
 }
 
@@ -134,7 +137,7 @@ fn with_a_key_nothing_else_is_ever_accepted() {
 fn answers_with_the_wrong_name_count_for_nothing() {
     let file = file(1_000);
     let answer = honest(&file);
-    let mut harness = Harness::of("/a/file/v=7");
+    let mut harness = Harness::new(config("/a/file/v=7"));
     let confused = |interest: &Interest| -> Answers {
         let mut other = interest.clone();
         other.name = name("/b/file/v=7/seg=0");
@@ -153,7 +156,9 @@ fn answers_with_the_wrong_name_count_for_nothing() {
 #[test]
 fn forged_answers_do_not_block_retransmissions() {
     let file = file(100);
-    let mut harness = Harness::with("/a/file/v=7", |it| it.verifier = Box::new(AutoVerifier));
+    let mut trusting = config("/a/file/v=7");
+    trusting.verifier = Box::new(AutoVerifier);
+    let mut harness = Harness::new(trusting);
     let mut asked = 0;
     let result = harness.run(|interest| {
         let Some(data) = cut(&file, interest) else {
@@ -172,7 +177,9 @@ fn forged_answers_do_not_block_retransmissions() {
 #[test]
 fn first_forged_answer_is_retransmitted_at_once() {
     let file = file(100);
-    let mut harness = Harness::with("/a/file/v=7", |it| it.options.retries = Retries(Some(0)));
+    let mut config = config("/a/file/v=7");
+    config.options.retries = Retries(Some(0));
+    let mut harness = Harness::new(config);
     let mut asked = 0;
     let result = harness.run(|interest| {
         let Some(data) = cut(&file, interest) else { return Vec::new() };
@@ -193,8 +200,9 @@ fn forged_answers_are_not_charged_to_retries() {
     for (forgeries, retries, answered) in
         [(3, 0, true), (4, 0, false), (8, 8, true), (15, 100, true), (16, 100, false)]
     {
-        let mut harness =
-            Harness::with("/a/file/v=7", |it| it.options.retries = Retries(Some(retries)));
+        let mut config = config("/a/file/v=7");
+        config.options.retries = Retries(Some(retries));
+        let mut harness = Harness::new(config);
         let mut asked = 0;
         let result = harness.run(|interest| {
             let Some(data) = cut(&file, interest) else { return Vec::new() };
@@ -214,7 +222,9 @@ fn forged_answers_are_not_charged_to_retries() {
 fn genuine_copy_counts_before_and_after_retransmission() {
     let file = file(100);
     for late in 0..60 {
-        let mut harness = Harness::with("/a/file/v=7", |it| it.options.retries = Retries(Some(0)));
+        let mut config = config("/a/file/v=7");
+        config.options.retries = Retries(Some(0));
+        let mut harness = Harness::new(config);
         let result = harness.run(|interest| {
             let Some(data) = cut(&file, interest) else { return Vec::new() };
             let genuine = (DELAY + DELAY * late / 10, Answer::Data(data.clone()));
@@ -229,7 +239,9 @@ fn genuine_copy_counts_before_and_after_retransmission() {
 fn forged_metadata_is_not_charged_to_retries() {
     let file = file(100);
     for (forgeries, answered) in [(1, true), (3, true), (4, false)] {
-        let mut harness = Harness::with("/a/file", |it| it.options.retries = Retries(Some(0)));
+        let mut config = config("/a/file");
+        config.options.retries = Retries(Some(0));
+        let mut harness = Harness::new(config);
         let mut asked = 0;
         let result = harness.run(|interest| {
             if segment_of(interest).is_some() {

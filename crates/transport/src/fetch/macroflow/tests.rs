@@ -178,6 +178,25 @@ fn single_fetch_has_the_congestion_control_itself() {
 }
 
 #[test]
+fn later_fetch_begins_with_the_window() {
+    let config = config("newreno");
+    let macroflow = Macroflow::new(&config);
+    let mut member = macroflow.join(NOW, &config);
+    let first = member.window();
+    for order in 1..=10 {
+        let delivered = delivered(order, member.window() as u32);
+        member.on_delivered(NOW, order, &delivered);
+    }
+    let grown = member.window();
+    assert!(grown > first);
+    drop(member);
+    assert_eq!(macroflow.join(NOW + REMEMBERED, &config).window(), grown);
+    let late = NOW + REMEMBERED + Duration::from_millis(1);
+    assert_eq!(macroflow.join(late, &config).window(), first);
+    assert_eq!(macroflow.srtt(), Some(Duration::from_millis(40)));
+}
+
+#[test]
 fn windows_that_count_segments_are_not_shared() {
     for congestion in ["yang2016", "cubic(accounting=span)"] {
         let config = config(congestion);

@@ -32,7 +32,7 @@ const FIRST_ANSWER: Duration = Duration::from_millis(10);
 const MOST_BY_TIME: u32 = 8;
 
 /// State of reordering-based loss detection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watch {
     /// How losses are repaired; none without reordering-based detection, which then keeps no state.
     repair: Option<Repair>,
@@ -69,7 +69,19 @@ struct Recovery {
 impl Watch {
     /// State for a kind of repair, or for none.
     pub(super) fn new(repair: Option<Repair>) -> Self {
-        Self { repair, ..Self::default() }
+        Self {
+            repair,
+            sent: VecDeque::new(),
+            answered: 0,
+            recovery: None,
+            phase: Phase::Normal,
+            last_active: Instant::ZERO,
+            probes: 0,
+            alarm: None,
+            awaited: None,
+            probing: false,
+            lost: Vec::new(),
+        }
     }
 
     /// Time at which the oldest transmission is declared lost, or a probe is sent, if nothing arrives.
