@@ -88,6 +88,48 @@ fn schema_decides_which_author_may_sign() {
 }
 
 #[test]
+fn without_schema_owners_sign_below_their_names() {
+    let site = Site::new();
+    let server = site.serve("ann", "/site/author/ann");
+    // The author's name is no prefix of the article's.
+    site.fetch(&server, "ann", "--trust root.cert").fails(5, &["no prefix of its name"]);
+    site.producer.run("key new /site/article/ann").succeeds();
+    site.producer.run("key export /site/article/ann --public -o ann.cert").succeeds();
+    site.consumer.write("ann.cert", &site.producer.read("ann.cert"));
+    let server = site.serve("ann", "/site/article/ann");
+    site.fetch(&server, "ann", "--trust ann.cert").succeeds();
+    assert!(site.consumer.read("copy") == site.producer.read("tea"));
+}
+
+#[test]
+fn chain_that_ends_elsewhere_is_rejected() {
+    let (site, other) = (Site::new(), Site::new());
+    let server = site.serve("ann", "/site/author/ann");
+    site.consumer.write("root.cert", &other.consumer.read("root.cert"));
+    let how = "--trust root.cert --schema policy.tlv";
+    site.fetch(&server, "ann", how).fails(5, &["cannot be trusted"]);
+    assert!(!site.consumer.exists("copy"));
+}
+
+#[test]
+fn unpublished_certificate_is_an_error() {
+    let site = Site::new();
+    // Without the admin's certificate the chain has a hole.
+    let folder = site.producer.path(".local/share/recoup/keys");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|it| it == "ndncert")
+            && !path.with_extension("pem").exists()
+        {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let server = site.serve("ann", "/site/author/ann");
+    let how = "--trust root.cert --schema policy.tlv --no-progress-timeout 90s";
+    site.fetch(&server, "ann", how).fails(5, &["certificate cannot be had"]);
+}
+
+#[test]
 fn manifests_carry_the_signature_of_segments() {
     let site = Site::new();
     let schema = format!(
@@ -121,6 +163,23 @@ fn manifests_carry_the_signature_of_segments() {
     let server =
         site.producer.serve("serve tea --name /site/article/ann/tea --listen tcp://127.0.0.1:0");
     fetch(&server, "--verify key=ann.cert --no-discovery").fails(5, &[]);
+}
+
+#[test]
+fn folder_is_verified_with_its_listing() {
+    let site = Site::new();
+    std::fs::create_dir(site.producer.path("dir")).unwrap();
+    for file in ["a", "b", "c"] {
+        std::fs::write(site.producer.path("dir").join(file), noise(9_000)).unwrap();
+    }
+    site.producer.run("key new /dir").succeeds();
+    site.producer.run("key export /dir --public -o dir.cert").succeeds();
+    site.consumer.write("dir.cert", &site.producer.read("dir.cert"));
+    let words = "serve dir --name /dir --listen tcp://127.0.0.1:0 --sign /dir";
+    let server = site.producer.serve(words);
+    let words = format!("fetch /dir -r -o dir --face {} --trust dir.cert", server.face());
+    site.consumer.run(&words).succeeds();
+    assert!(site.consumer.read("dir/b") == noise(9_000));
 }
 
 #[test]

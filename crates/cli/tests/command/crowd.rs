@@ -1,12 +1,17 @@
-//! Many peers at once: descriptors are short, and connections stay idle.
-use crate::forward::unix;
+//! Many peers at once: Interests from many addresses, connections that stay idle, and applications that quit.
+use crate::forward::{forwarder, unix};
 use crate::place::{Ends, Place, kill, noise, until};
+use recoup_packet::interest::Uniqueness;
+use recoup_packet::signature::DigestSigner;
+use recoup_transport::management::{ControlParameters, Scope, register_command};
 use serde_json::Value;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A forwarder under limits of the shell, whose log is in the file `log`.
 struct Limited<'a> {
@@ -69,6 +74,108 @@ impl<'a> Limited<'a> {
     }
 }
 
+/// An Interest that no face answers.
+fn interest(number: u32) -> Vec<u8> {
+    let number = number.to_be_bytes();
+    let parts: [&[u8]; 6] = [&[5, 22, 7, 14, 8, 6], b"absent", &[8, 4], &number, &[10, 4], &number];
+    parts.concat()
+}
+
+/// Sends an Interest from each of many addresses of this machine.
+fn send_from_many(to: SocketAddr, numbers: std::ops::Range<u32>) {
+    for number in numbers {
+        let [_, a, b, c] = number.to_be_bytes();
+        let from = Ipv4Addr::new(127, 1 + a, b, c);
+        let socket = UdpSocket::bind((from, 0)).expect("an address of this machine");
+        let _ = socket.send_to(&interest(number), to);
+    }
+}
+
+/// Whether the other end has not closed a stream.
+fn is_open(stream: &mut (impl Read + ?Sized)) -> bool {
+    let read = stream.read(&mut [0; 16]);
+    read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+}
+
+const MOMENT: Duration = Duration::from_millis(100);
+
+#[test]
+fn datagrams_from_many_addresses_close_no_face() {
+    let place = Place::new();
+    place.write("data", &noise(100_000));
+    let forwarder = Limited::start(&place, "true", "");
+    let face = unix(&place);
+    let _server = place.serve(&format!("serve data --name /data --face {face}"));
+    let mut application = UnixStream::connect(place.path("socket")).unwrap();
+    let mut neighbour = TcpStream::connect(forwarder.address("tcp")).unwrap();
+    application.set_read_timeout(Some(MOMENT)).unwrap();
+    neighbour.set_read_timeout(Some(MOMENT)).unwrap();
+    std::thread::sleep(Duration::from_millis(1_200));
+    let udp = forwarder.address("udp");
+    send_from_many(udp, 0..1_100);
+    let ended = AtomicBool::new(false);
+    let faces = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // 5,000 a second at most: a busy machine makes them fewer, and never a burst of what is due.
+            for round in 0_u32.. {
+                let begun = Instant::now();
+                send_from_many(udp, 10_000 + round * 50..10_050 + round * 50);
+                if ended.load(Ordering::Relaxed) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(10).saturating_sub(begun.elapsed()));
+            }
+        });
+        let carried = std::panic::catch_unwind(|| {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(3) {
+                forwarder.fetch(&face);
+            }
+            forwarder.fetch(&format!("udp4://{udp}"));
+            // A busy machine takes a while to fill the table of newcomers.
+            until("a newcomer's eviction", || {
+                forwarder.status()["admission"]["newcomers_evicted"].as_u64() > Some(0)
+            });
+            forwarder.status()["faces"].as_array().map_or(0, Vec::len)
+        });
+        ended.store(true, Ordering::Relaxed);
+        carried.expect("the fetches succeed")
+    });
+    assert!(is_open(&mut application), "the face of the local application was closed");
+    assert!(is_open(&mut neighbour), "the face of the TCP peer was closed");
+    assert!(faces < 20, "{faces} faces are listed");
+}
+
+#[test]
+fn idle_connections_are_evicted() {
+    let place = Place::new();
+    place.write("data", &noise(50_000));
+    let forwarder = Limited::start(&place, "ulimit -n 160", "");
+    let tcp = forwarder.address("tcp");
+    let mut idle = Vec::new();
+    for number in 0..5 * 40_u32 {
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+        let socket = socket.expect("a socket");
+        let from = SocketAddr::from(([127, 0, 0, 2 + (number / 40) as u8], 0));
+        socket.bind(&from.into()).expect("an address of this machine");
+        socket.connect(&tcp.into()).expect("the kernel accepts");
+        idle.push(socket);
+    }
+    std::thread::sleep(Duration::from_millis(1_500));
+    let face = unix(&place);
+    let server = place.serve(&format!("serve data --name /data --face {face}"));
+    forwarder.fetch(&face);
+    forwarder.fetch(&format!("tcp4://{tcp}"));
+    until("an eviction", || {
+        let status = forwarder.status();
+        let evicted = status["admission"]["evicted"].as_u64();
+        evicted.max(status["drops"]["face-no-room"].as_u64()) > Some(0)
+    });
+    until("the line", || forwarder.logged("idle connections") > 0);
+    assert_eq!(forwarder.logged("idle connections"), 1, "once in an episode");
+    drop((idle, server));
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn soft_limit_of_descriptors_is_raised() {
@@ -89,7 +196,8 @@ fn soft_limit_of_descriptors_is_raised() {
 
 #[test]
 fn exhausted_descriptors_close_idle_connections() {
-    let place = Place::with("data", &noise(50_000));
+    let place = Place::new();
+    place.write("data", &noise(50_000));
     // Sockets of this side take what is not reserved for connections.
     let face =
         |number| format!("[[face]]\nname = \"{number}\"\nuri = \"udp://127.0.0.1:{number}\"\n");
@@ -110,4 +218,39 @@ fn exhausted_descriptors_close_idle_connections() {
     });
     until("the line", || forwarder.logged("\"short\":\"descriptors\"") > 0);
     assert_eq!(forwarder.logged("\"short\":\"descriptors\""), 1, "once in an episode");
+}
+
+/// A command that registers a prefix for the application that sends it.
+fn registration(prefix: &str, nonce: u32) -> Vec<u8> {
+    let parameters = ControlParameters { name: prefix.parse().ok(), ..Default::default() };
+    let bytes = u64::from(nonce).to_be_bytes();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
+    let time = u64::try_from(now.as_millis()).ok();
+    let unique = Uniqueness { nonce: Some(&bytes), time, seq_num: None };
+    let mut command = register_command(Scope::Localhost, &parameters, &DigestSigner, unique);
+    command.nonce = Some(nonce);
+    command.to_bytes().to_vec()
+}
+
+#[test]
+fn routes_of_applications_that_quit_are_removed() {
+    let place = Place::new();
+    place.write("data", &noise(50_000));
+    let unix = unix(&place);
+    let forwarder = forwarder(&place, "node.toml", &[&unix], "");
+    let producer = place.serve(&format!("serve data --name /data --face {unix}"));
+    for number in 1..=600 {
+        // It quits before it is answered.
+        let mut application = UnixStream::connect(place.path("socket")).expect("it listens");
+        application.write_all(&registration(&format!("/app/{number}"), number)).expect("room");
+    }
+    let ctl =
+        |words: &str| place.run(&format!("ctl --json --face {unix} {words}")).succeeds().document();
+    until("the applications are gone", || ctl("face list").as_array().unwrap().len() <= 3);
+    let routes = ctl("route list");
+    assert_eq!(routes.as_array().map(Vec::len), Some(1), "{routes}");
+    let fetched = place.run(&format!("fetch /data -q --face {unix}")).succeeds();
+    assert!(fetched.stdout == noise(50_000));
+    assert_eq!(producer.stop("INT").0, Some(0));
+    assert_eq!(forwarder.stop("TERM").1["prefixes"], 0);
 }

@@ -135,6 +135,24 @@ fn strategies_and_content_store_are_changed() {
 }
 
 #[test]
+fn keys_restrict_commands_but_not_registration() {
+    let place = Place::new();
+    place.run("key new /operator").succeeds();
+    place.run("key export /operator --public -o op.cert").succeeds();
+    let keys =
+        format!("[management]\nkeys = [{:?}]\n", place.path("op.cert").display().to_string());
+    let (_forwarder, ctl) = forwarder(&place, &keys);
+    let create = format!("{ctl} face create udp4://127.0.0.1:6399");
+    place.run(&create).fails(1, &["faces create", "403"]);
+    place.run(&format!("{create} --sign /operator")).succeeds();
+    place.write("data", b"content");
+    let face = ctl.rsplit(' ').next().unwrap();
+    let _server = place.serve(&format!("serve data --name /data --face {face}"));
+    let fetched = place.run(&format!("fetch /data -q --face {face}")).succeeds();
+    assert_eq!(fetched.stdout, b"content");
+}
+
+#[test]
 fn schema_restricts_keys_to_their_prefixes() {
     let place = Place::new();
     let mut keys = Vec::new();
@@ -181,4 +199,38 @@ fn missing_forwarder_error_names_the_command() {
     let face = format!("unix://{}", place.path("nowhere").display());
     place.run(&format!("ctl --face {face} status show")).fails(6, &["nowhere"]);
     place.run("ctl face show north").fails_as_usage(&["north", "no number of a face"]);
+}
+
+#[test]
+fn face_that_is_declared_down_keeps_its_routes() {
+    let place = Place::new();
+    let content = crate::place::noise(20_000);
+    place.write("data", &content);
+    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let far = server.face();
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        far.replace("udp4", "udp")
+    );
+    let (node, ctl) = forwarder(&place, &more);
+    let mut faces = node.listening["faces"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let to = faces.find(|it| it.starts_with("udp")).unwrap().to_owned();
+    let fetch = |more: &str| place.run(&format!("fetch /data -q --face {to} {more}"));
+    let routes = run_ctl(&place, &ctl, "route list");
+    let down = run_ctl(&place, &ctl, &format!("face down {far}"));
+    assert!(down["face"].is_u64(), "{down}");
+    assert_ne!(fetch("--no-progress-timeout 300ms").code, Some(0));
+    assert_eq!(run_ctl(&place, &ctl, "route list"), routes);
+    // Twice is as once.
+    run_ctl(&place, &ctl, &format!("face down {}", down["face"]));
+    run_ctl(&place, &ctl, &format!("face lost {far} /data/never"));
+    run_ctl(&place, &ctl, &format!("face up {far}"));
+    assert!(fetch("").succeeds().stdout == content);
+    for words in ["face down 999", "face up 999", "face lost 999 /data"] {
+        place.run(&format!("{ctl} {words}")).fails(3, &["there is no face 999"]);
+    }
+    place
+        .run(&format!("{ctl} face down 198.51.100.9"))
+        .fails(3, &["no face leads to 198.51.100.9"]);
+    place.run(&format!("{ctl} face down north")).fails(2, &["no number of a face"]);
 }

@@ -1,6 +1,10 @@
 //! Fetches from producers that lie.
-use crate::hostile::{Object, asked_object, asked_segment, metadata_of, path_of, producer, signed};
+use crate::hostile::{
+    Object, asked_object, asked_segment, forged, metadata_of, path_of, producer, signed,
+};
 use crate::place::{Ends, Place, noise, until};
+use recoup_packet::data::Data;
+use recoup_packet::interest::Interest;
 use recoup_packet::name::{Component, Name};
 use std::collections::BTreeMap;
 use std::fs;
@@ -146,7 +150,8 @@ fn links_in_a_target_are_not_followed() {
     symlink("copy", place.path("chosen")).unwrap();
     let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
     for resume in ["", "--resume"] {
-        let ended = server.fetch(&place, &format!("/tree -r -o chosen {resume}"));
+        let words = format!("fetch /tree -r -o chosen {resume} --face {}", server.face());
+        let ended = place.run(&words);
         for name in ["/tree/sub", "/tree/linked"] {
             let line = format!("skipped {name}: ");
             assert!(ended.stderr.contains(&line), "no {line:?} in {}", ended.stderr);
@@ -165,11 +170,12 @@ fn links_in_a_target_are_not_followed() {
 #[test]
 fn content_beyond_the_limit_is_rejected() {
     let place = Place::new();
+    fs::create_dir_all(place.path("tree/sub")).unwrap();
     for file in ["a", "b", "sub/c"] {
         place.write(&format!("tree/{file}"), &noise(100_000));
     }
     let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
-    let fetch = |words: &str| server.fetch(&place, words);
+    let fetch = |words: &str| place.run(&format!("fetch {words} --face {}", server.face()));
     fetch("/tree/a -o file --max-size 100kB").succeeds();
     fetch("/tree/a -o less --max-size 99999").fails(8, &["--max-size", "99999 bytes"]);
     assert!(!place.exists("less"));
@@ -180,6 +186,17 @@ fn content_beyond_the_limit_is_rejected() {
     fetch("/tree -r -o copy --resume --max-size 250kB").fails(8, &["--max-size"]);
     fetch("/tree -r -o copy --resume --max-size 301kB").succeeds();
     fetch("/tree/a -o x --max-size much").fails_as_usage(&["--max-size", "64 KiB"]);
+}
+
+#[test]
+fn empty_segments_end_by_the_timeout() {
+    let face = producer(|interest| {
+        let data = asked_segment(interest).map(|_| signed(&interest.name, None, b""));
+        data.into_iter().collect()
+    });
+    let place = Place::new();
+    let words = format!("fetch /a/v=1 --no-progress-timeout 500ms --face {face}");
+    place.run(&words).fails(7, &["nothing new arrived for 0.5 s"]);
 }
 
 /// A producer that answers each Interest for a segment of `/a/v=1` with a last segment and a content.
@@ -216,6 +233,20 @@ fn producer_that_contradicts_itself_is_code_five() {
 }
 
 #[test]
+fn earlier_end_after_resume_is_code_five() {
+    let place = Place::new();
+    // The first run ends in the middle: the producer does not answer segment 5.
+    let half = producer(|interest| {
+        let data = asked_segment(interest).filter(|segment| *segment != 5);
+        data.map(|_| signed(&interest.name, Some(9), &[1; 100])).into_iter().collect()
+    });
+    let words = "fetch /a/v=1 -o file --retries 0";
+    place.run(&format!("{words} --face {half}")).fails(7, &["--resume"]);
+    let shorter = segments(|_| (5, vec![1; 100]));
+    place.run(&format!("{words} --resume --face {shorter}")).fails(5, &["last segment"]);
+}
+
+#[test]
 fn replayed_version_is_rejected() {
     let face = producer(|interest| {
         let versioned = |object: &Name| object.append(Component::version(5));
@@ -235,17 +266,34 @@ fn replayed_version_is_rejected() {
 }
 
 #[test]
+fn genuine_copy_after_a_forged_one_counts() {
+    let content = noise(400_000);
+    let object = Object::file(content.clone());
+    let both = move |interest: &Interest| -> Vec<Data> {
+        let data = object.answer(interest);
+        data.into_iter().flat_map(|data| [forged(&data), data]).collect()
+    };
+    let face = producer(both);
+    let place = Place::new();
+    let ended = place.run(&format!("fetch /a -o copy --retries 0 --json --face {face}")).succeeds();
+    assert!(place.read("copy") == content);
+    assert!(ended.document()["verification"]["rejected"].as_u64() >= Some(50));
+}
+
+#[test]
 fn listed_names_reach_terminals_without_bidi_controls() {
     let place = Place::new();
     let name = "photo\u{202e}gpj.exe\u{2066}\u{200f}\u{2028}";
+    fs::create_dir(place.path("tree")).unwrap();
     place.write(&format!("tree/{name}"), b"content");
     let server = place.serve("serve tree --name /tree --listen tcp://127.0.0.1:0");
-    let fetched = server.fetch(&place, "/tree -r -v -o copy").succeeds();
+    let fetched =
+        place.run(&format!("fetch /tree -r -v -o copy --face {}", server.face())).succeeds();
     assert_eq!(place.read(&format!("copy/{name}")), b"content");
     assert!(fetched.stderr.contains("-> copy/photo\u{fffd}gpj.exe"), "{}", fetched.stderr);
     fs::remove_file(place.path(&format!("copy/{name}"))).unwrap();
     fs::create_dir(place.path(&format!("copy/{name}"))).unwrap();
-    let rejected = server.fetch(&place, "/tree -r --json -o copy");
+    let rejected = place.run(&format!("fetch /tree -r --json -o copy --face {}", server.face()));
     let texts =
         [fetched.stderr.as_str(), &rejected.stderr, str::from_utf8(&rejected.stdout).unwrap()];
     for text in texts {

@@ -1,5 +1,5 @@
 //! Fetching from a server of our own.
-use crate::place::{Place, noise};
+use crate::place::{Place, noise, recoup};
 use serde_json::Value;
 use std::fs::{self, OpenOptions};
 use std::io::Read;
@@ -10,7 +10,8 @@ const SERVE: &str = "serve data --name /data --listen unix://socket";
 
 /// A place with a file, served.
 fn served(bytes: usize) -> (Place, crate::place::Server) {
-    let place = Place::with("data", &noise(bytes));
+    let place = Place::new();
+    place.write("data", &noise(bytes));
     let socket = place.path("socket");
     let server = place.serve(&SERVE.replace("socket", &socket.display().to_string()));
     (place, server)
@@ -20,10 +21,10 @@ fn served(bytes: usize) -> (Place, crate::place::Server) {
 fn a_file_arrives_whatever_its_length() {
     for bytes in [0, 1, 7_999, 8_000, 8_001, 3_000_000] {
         let (place, server) = served(bytes);
-        server.fetch(&place, "/data -o copy").succeeds();
+        place.run(&format!("fetch /data -o copy --face {}", server.face())).succeeds();
         assert!(place.read("copy") == place.read("data"), "{bytes}");
         assert!(!place.has_staging("copy"));
-        let ended = server.fetch(&place, "/data").succeeds();
+        let ended = place.run(&format!("fetch /data --face {}", server.face())).succeeds();
         assert!(ended.stdout == place.read("data"), "{bytes}");
     }
 }
@@ -32,11 +33,12 @@ fn a_file_arrives_whatever_its_length() {
 fn link_stays_and_its_target_is_replaced() {
     let (place, server) = served(20_000);
     let link = |name: &str, to: &str| symlink(to, place.path(name)).unwrap();
+    fs::create_dir(place.path("inner")).unwrap();
     place.write("inner/old", b"old");
     link("link", "inner/old");
     link("device", "/dev/null");
     link("stray", "nowhere");
-    let fetch = |to| server.fetch(&place, &format!("/data -o {to}"));
+    let fetch = |to| place.run(&format!("fetch /data -o {to} --face {}", server.face()));
     fetch("link").succeeds();
     assert!(place.read("inner/old") == place.read("data"));
     fetch("device").succeeds();
@@ -80,11 +82,12 @@ fn name_longer_than_a_packet_is_usage() {
 
 #[test]
 fn every_transport_carries_it() {
-    let place = Place::with("data", &noise(300_000));
+    let place = Place::new();
+    place.write("data", &noise(300_000));
     let local = ["udp://127.0.0.1:0", "tcp://127.0.0.1:0", "ws://127.0.0.1:0", "udp://[::1]:0"];
     for uri in local {
         let server = place.serve(&format!("serve data --name /data --listen {uri}"));
-        let ended = server.fetch(&place, "/data").succeeds();
+        let ended = place.run(&format!("fetch /data --face {}", server.face())).succeeds();
         assert!(ended.stdout == place.read("data"), "{uri}");
     }
 }
@@ -104,7 +107,8 @@ fn a_range_is_just_those_segments() {
 #[test]
 fn document_and_details_agree() {
     let (place, server) = served(100_000);
-    let document = server.fetch(&place, "/data -o copy --json").succeeds().document();
+    let words = format!("fetch /data -o copy --json --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
     assert_eq!(document["command"], "fetch");
     assert_eq!(document["name"], "/data");
     assert_eq!(document["object"], server.listening["name"]);
@@ -119,7 +123,7 @@ fn document_and_details_agree() {
 #[test]
 fn the_document_leaves_standard_output_to_the_content() {
     let (place, server) = served(10_000);
-    let ended = server.fetch(&place, "/data --json").succeeds();
+    let ended = place.run(&format!("fetch /data --json --face {}", server.face())).succeeds();
     assert!(ended.stdout == place.read("data"));
     let document: Value = serde_json::from_str(&ended.stderr).unwrap();
     assert_eq!(document["output"], "-");
@@ -128,7 +132,7 @@ fn the_document_leaves_standard_output_to_the_content() {
 #[test]
 fn details_name_the_defaults_and_why() {
     let (place, server) = served(10_000);
-    let ended = server.fetch(&place, "/data -v -o copy").succeeds();
+    let ended = place.run(&format!("fetch /data -v -o copy --face {}", server.face())).succeeds();
     let defaults = ["recoup(", "jacobson(", "backoff-until=progress", "rack("];
     for piece in ["goodput", "RTT", "the default:", "verified"].iter().chain(&defaults) {
         assert!(ended.stderr.contains(piece), "{piece}: {}", ended.stderr);
@@ -140,7 +144,7 @@ fn details_name_the_defaults_and_why() {
 #[test]
 fn statistics_have_a_row_for_each_segment() {
     let (place, server) = served(100_000);
-    server.fetch(&place, "/data -o copy -q -s stats").succeeds();
+    place.run(&format!("fetch /data -o copy -q -s stats --face {}", server.face())).succeeds();
     let table = |name: &str| String::from_utf8(place.read(&format!("stats/{name}"))).unwrap();
     assert!(table("cwnd.tsv").starts_with("time\tcwndsize\n"));
     assert!(table("rtt.tsv").starts_with("segment\trtt\trttvar\tsrtt\trto\ttime\n"));
@@ -191,7 +195,8 @@ fn algorithms_are_chosen_by_name_and_shortcut() {
 
 #[test]
 fn both_naming_conventions_are_spoken() {
-    let place = Place::with("data", &noise(20_000));
+    let place = Place::new();
+    place.write("data", &noise(20_000));
     let words = "serve data --name /data --listen tcp://127.0.0.1:0 --convention marker";
     let server = place.serve(words);
     let face = server.face();
@@ -212,11 +217,11 @@ fn missing_name_is_reported_soon() {
 #[test]
 fn a_failure_has_its_document_too() {
     let (place, server) = served(10);
-    let ended = server.fetch(&place, "/data/more -o x --json");
+    let ended = place.run(&format!("fetch /data/more -o x --json --face {}", server.face()));
     let document = ended.fails(3, &["Nack"]).document();
     assert_eq!(document["complete"], false);
     assert_eq!(document["error"]["kind"], "not-found");
-    let ended = server.fetch(&place, "/data/more --json");
+    let ended = place.run(&format!("fetch /data/more --json --face {}", server.face()));
     assert_eq!(ended.code, Some(3));
     let document: Value = serde_json::from_str(&ended.stderr).unwrap();
     assert_eq!(document["error"]["kind"], "not-found");
@@ -224,14 +229,14 @@ fn a_failure_has_its_document_too() {
 
 #[test]
 fn silence_ends_by_timeout_or_retries() {
-    let place = Place::with("data", b"x");
+    let place = Place::new();
+    place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --unknown silent");
-    server
-        .fetch(&place, "/data/more -o x --no-progress-timeout 1s")
-        .fails(7, &["no answer for /data/more within 1 s"]);
-    server
-        .fetch(&place, "/data/v=1/seg=0 -o x --no-discovery --retries 0")
-        .fails(7, &["no answer", "1"]);
+    let words = format!("fetch /data/more -o x --no-progress-timeout 1s --face {}", server.face());
+    place.run(&words).fails(7, &["no answer for /data/more within 1 s"]);
+    let words =
+        format!("fetch /data/v=1/seg=0 -o x --no-discovery --retries 0 --face {}", server.face());
+    place.run(&words).fails(7, &["no answer", "1"]);
 }
 
 #[test]
@@ -243,7 +248,39 @@ fn unwritable_place_is_an_error_before_the_fetch() {
     fetch("data/x").fails(4, &["data", "not a folder"]);
     std::fs::create_dir(place.path("folder")).unwrap();
     fetch("folder").fails(4, &["is a folder", "-o"]);
-    server.fetch(&place, "/data -q -o x -s data/stats").fails(4, &["data/stats"]);
+    let words = format!("fetch /data -q -o x -s data/stats --face {}", server.face());
+    place.run(&words).fails(4, &["data/stats"]);
+}
+
+#[test]
+fn a_folder_without_permission_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let (place, server) = served(10);
+    std::fs::create_dir(place.path("locked")).unwrap();
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(place.path("locked"), mode(0o555)).unwrap();
+    std::fs::set_permissions(place.path(""), mode(0o755)).unwrap();
+    let socket = server.face().trim_start_matches("unix://").to_owned();
+    std::fs::set_permissions(socket, mode(0o777)).unwrap();
+    let words = format!("fetch /data -o locked/x --face {}", server.face());
+    let mut command = place.command(&words);
+    if is_root() {
+        // Permissions do not bind root; an unprivileged user may lack access to programs below a home folder.
+        let program = place.path("recoup");
+        std::fs::copy(recoup(), &program).unwrap();
+        let mut again = std::process::Command::new(program);
+        again.args(command.get_args()).current_dir(place.path("")).env("HOME", place.path(""));
+        again.uid(65_534).gid(65_534);
+        command = again;
+    }
+    let ended = crate::place::Ended::of(&words, command.output().unwrap());
+    ended.fails(4, &["locked/x", "permission denied"]);
+}
+
+fn is_root() -> bool {
+    let id = std::process::Command::new("id").arg("-u").output().unwrap();
+    id.stdout.starts_with(b"0")
 }
 
 #[test]
@@ -257,7 +294,8 @@ fn a_full_device_is_named() {
 
 #[test]
 fn redirected_standard_output_is_not_replaced() {
-    let place = Place::with("data", b"the content\n");
+    let place = Place::new();
+    place.write("data", b"the content\n");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     for output in ["-", "/dev/stdout", "/proc/self/fd/1"] {
         let fetch = place.command(&format!("fetch /data -q -o {output} --face {}", server.face()));

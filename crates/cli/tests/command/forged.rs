@@ -230,6 +230,55 @@ fn genuine_file_arrives_behind_forged_copies() {
 }
 
 #[test]
+fn genuine_groups_of_manifests_arrive_behind_forged_ones() {
+    let (producer, consumer) = site();
+    producer.write("tea", &noise(2_100_000));
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site/ann";
+    let server = producer.serve(&format!("{words} --manifest"));
+    for claim in [Claim::Unknown, Claim::Digest] {
+        let (face, _) = relay(&server, claim, 3, Order::Ahead);
+        fetched(&consumer, &face, "-o copy").succeeds();
+        assert!(consumer.read("copy") == noise(2_100_000), "{claim:?}");
+        std::fs::remove_file(consumer.path("copy")).unwrap();
+    }
+}
+
+#[test]
+fn genuine_folder_arrives_behind_forged_copies() {
+    let (producer, consumer) = site();
+    std::fs::create_dir(producer.path("tea")).unwrap();
+    for file in ["a", "b"] {
+        producer.write(&format!("tea/{file}"), &noise(9_000));
+    }
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site/ann";
+    let server = producer.serve(words);
+    for claim in CLAIMS {
+        let (face, _) = relay(&server, claim, 4, Order::Ahead);
+        let ended = fetched(&consumer, &face, "-r -o copy");
+        assert_eq!(ended.code, Some(0), "{claim:?}: {}", ended.stderr);
+        for file in ["copy/a", "copy/b"] {
+            assert!(consumer.read(file) == noise(9_000), "{claim:?}");
+        }
+        std::fs::remove_dir_all(consumer.path("copy")).unwrap();
+    }
+}
+
+#[test]
+fn genuine_content_keys_arrive_behind_forged_ones() {
+    let (producer, consumer) = site();
+    producer.write("tea", &noise(20_000));
+    let words = "serve tea --name /site/ann/tea --listen tcp://127.0.0.1:0 --sign /site";
+    let server = producer.serve(&format!("{words} --encrypt /site/group"));
+    for claim in CLAIMS {
+        let (face, _) = relay(&server, claim, 5, Order::Ahead);
+        let ended = fetched(&consumer, &face, "--decrypt /reader -o copy");
+        assert_eq!(ended.code, Some(0), "{claim:?}: {}", ended.stderr);
+        assert!(consumer.read("copy") == noise(20_000), "{claim:?}");
+        std::fs::remove_file(consumer.path("copy")).unwrap();
+    }
+}
+
+#[test]
 fn forged_answers_to_first_interests_delay_only() {
     let (producer, consumer) = site();
     producer.write("tea", &noise(20_000));
@@ -343,5 +392,37 @@ fn invalid_chain_is_reported_as_itself() {
         ended.fails(5, &["cannot be trusted", words]);
         assert!(begin.elapsed() < Duration::from_secs(30), "{words}: {:?}", begin.elapsed());
         assert!(asked < 60, "{words}: {asked} Interests");
+    }
+}
+
+#[test]
+fn forged_invalid_certificate_ends_nothing() {
+    let place = Place::new();
+    let now = [-1, 1];
+    place.write("root.cert", &certified((ROOT, 1), (ROOT, 1), now).wire());
+    let genuine = certified((LEAF, 3), (ROOT, 1), now);
+    for forged in [
+        certified((LEAF, 9), (ROOT, 9), [-2, -1]),
+        certified((LEAF, 9), (ROOT, 9), [1, 2]),
+        certified((LEAF, 9), ("/site/KEY/3", 9), now),
+        certified((LEAF, 9), (LEAF, 9), now),
+        certified((LEAF, 9), (MIDDLE, 9), now),
+    ] {
+        let leaf = signer(3, &LEAF.parse().unwrap());
+        let mut seen = 0;
+        let (forged, genuine) = (forged.clone(), genuine.clone());
+        let face = producer(move |interest| {
+            if interest.is_satisfied_by(&genuine) {
+                seen += 1;
+                return vec![if seen <= 5 { forged.clone() } else { genuine.clone() }];
+            }
+            let segment = asked_segment(interest).map(|_| {
+                let builder = DataBuilder::new(&interest.name).final_block(Component::segment(0));
+                builder.build(b"content", &leaf)
+            });
+            segment.into_iter().collect()
+        });
+        let words = format!("fetch /site/file/v=1 --trust root.cert --face {face}");
+        assert_eq!(place.run(&words).succeeds().stdout, b"content");
     }
 }

@@ -1,5 +1,5 @@
 //! A forwarder process: its faces, routes and messages.
-use crate::place::{Ended, Place, Server, noise};
+use crate::place::{Ended, Ends, Place, Server, kill, noise, until};
 
 /// A forwarder that listens at `listen`, with more of a configuration behind that.
 pub(crate) fn forwarder(place: &Place, name: &str, listen: &[&str], more: &str) -> Server {
@@ -46,8 +46,9 @@ pub(crate) fn unix(place: &Place) -> String {
 
 #[test]
 fn consumers_on_every_kind_of_face_fetch() {
+    let place = Place::new();
     let content = noise(300_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
     let unix = unix(&place);
     let listen = [unix.as_str(), "tcp://127.0.0.1:0", "udp://127.0.0.1:0"];
     let forwarder = forwarder(&place, "node.toml", &listen, "");
@@ -69,9 +70,49 @@ fn consumers_on_every_kind_of_face_fetch() {
 }
 
 #[test]
+fn remote_producer_registers_only_if_permitted() {
+    let place = Place::new();
+    let content = noise(30_000);
+    place.write("data", &content);
+    let node = "[node]\nlocalhop = true\n";
+    let listen = ["tcp://127.0.0.1:0", "udp://127.0.0.1:0"];
+    let open = forwarder(&place, "open.toml", &listen, node);
+    let _server = place.serve(&format!("serve data --name /data --face {}", at(&open, "udp")));
+    let fetched = place.run(&format!("fetch /data -q --face {}", at(&open, "tcp"))).succeeds();
+    assert!(fetched.stdout == content);
+    let closed = forwarder(&place, "closed.toml", &listen, "");
+    let words = format!("serve data --name /data --face {}", at(&closed, "udp"));
+    place.run(&words).fails(6, &["/data", "localhop = true", "localhop_security"]);
+}
+
+#[test]
+fn chain_of_forwarders_over_udp_works() {
+    let place = Place::new();
+    let content = noise(200_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], "");
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\n\
+         [[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        at(&far, "udp")
+    );
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
+    let fetched = place.run(&format!("fetch /data -q --face {}", near.face())).succeeds();
+    assert!(fetched.stdout == content);
+    let missing = place.run(&format!("fetch /other -q --face {}", near.face()));
+    missing.fails(3, &["/other"]);
+    let (_, document) = near.stop("INT");
+    assert_eq!((&document["cache_hits"], &document["prefixes"]), (&0.into(), &1.into()));
+    assert!(document["drops"]["no-route"].as_u64() > Some(0), "{document}");
+}
+
+#[test]
 fn a_file_is_fetched_through_a_multicast_group() {
+    let place = Place::new();
     let content = noise(100_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
     let unix = unix(&place);
     // No other program uses a port that was free.
     let port = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -83,7 +124,7 @@ fn a_file_is_fetched_through_a_multicast_group() {
     let _server = place.serve(&format!("serve data --name /data --face {unix}"));
     let near = format!("{lan}[[route]]\nprefix = \"/data\"\nface = \"lan\"\n");
     let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &near);
-    let fetched = near.fetch(&place, "/data -q");
+    let fetched = place.run(&format!("fetch /data -q --face {}", near.face()));
     if fetched.code == Some(0) {
         assert!(fetched.stdout == content);
         let listed =
@@ -99,9 +140,142 @@ fn a_file_is_fetched_through_a_multicast_group() {
     drop(far);
 }
 
+/// Cost of a fetch through two forwarders over a link that loses a frame of twenty: final documents of the near and the
+/// far forwarder, and of the consumer.
+fn over_a_lossy_link(near: &str, far: &str) -> [serde_json::Value; 3] {
+    let place = Place::new();
+    let content = noise(1_500_000);
+    place.write("data", &content);
+    let unix = unix(&place);
+    let node = format!("[node]\ncache = 0\nrecovery = \"{far}\"\n");
+    let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], &node);
+    let _server = place.serve(&format!("serve data --name /data --face {unix}"));
+    let to = at(&far, "udp").replace("udp4", "udp");
+    let link = place.serve_with(
+        &format!("link --between udp://127.0.0.1:0 {to} --delay 5ms --queue 1000packets --seed 3"),
+        &["--loss", "bernoulli(p=0.05)"],
+    );
+    let more = format!(
+        "[node]\ncache = 0\n[[face]]\nname = \"far\"\nuri = \"{}\"\nrecovery = \"{near}\"\n\
+         [[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        link.face().replace("udp4", "udp")
+    );
+    let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
+    let words = format!("fetch /data -o copy --json --face {}", near.face());
+    let fetched = place.run(&words).succeeds();
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    [near.stop("INT").1, far.stop("INT").1, fetched.document()]
+}
+
+#[test]
+fn forwarders_recover_losses_of_their_link() {
+    for recovery in ["wldr", "acked"] {
+        let [near, far, _] = over_a_lossy_link(recovery, recovery);
+        for document in [near, far] {
+            let count = |key: &str| document["recovery"][key].as_u64().unwrap();
+            let ended = ["resent", "settled", "given_up", "expired", "held"].map(count);
+            assert_eq!(count("numbered"), ended.iter().sum::<u64>(), "{recovery}: {document}");
+            assert!(count("resent") > 0, "{recovery}: {document}");
+        }
+    }
+}
+
+#[test]
+fn recovery_interoperates_with_plain_forwarders() {
+    for ends in [["wldr", "off"], ["off", "wldr"]] {
+        let [near, far, _] = over_a_lossy_link(ends[0], ends[1]);
+        let resent = |document: &serde_json::Value| document["recovery"]["resent"].as_u64();
+        let none = |end: &str| (end == "wldr").then_some(0);
+        assert_eq!([resent(&near), resent(&far)], ends.map(none), "{near} {far}");
+    }
+}
+
+#[test]
+fn static_face_reopens_when_its_neighbour_returns() {
+    let place = Place::new();
+    place.write("data", b"content");
+    let unix = unix(&place);
+    let more = format!(
+        "[[face]]\nname = \"later\"\nuri = \"{unix}\"\n[[route]]\nprefix = \"/data\"\nface = \"later\"\n"
+    );
+    let forwarder = forwarder(&place, "node.toml", &["tcp://127.0.0.1:0"], &more);
+    for _ in 0..2 {
+        let server = place.serve(&format!("serve data --name /data --listen {unix}"));
+        let words = format!("fetch /data -q --no-progress-timeout 20s --face {}", forwarder.face());
+        crate::place::until("the face", || place.run(&words).code == Some(0));
+        server.stop("INT");
+    }
+}
+
+#[test]
+fn wrong_configuration_is_one_line_with_place() {
+    let place = Place::new();
+    let rejects = |text: &str, pieces: &[&str]| {
+        place.write("node.toml", text.as_bytes());
+        place.run("forward --config node.toml").fails(2, pieces);
+    };
+    let listen = "[[listen]]\nuri = \"udp://127.0.0.1:0\"\n";
+    rejects(&format!("{listen}[nod]\n"), &["node.toml:3:2: nod:", "did you mean `node`?"]);
+    rejects(&format!("{listen}[node]\nstrategy = 7\n"), &["node.toml:4:12: node.strategy:"]);
+    rejects(&format!("{listen}[[route]]\nprefix = \"/\"\n"), &["route.1.face: is missing"]);
+    rejects("", &["[[listen]]"]);
+    rejects("[[listen]\n", &["node.toml:1:"]);
+    place.run("forward --config nowhere.toml").fails(4, &["nowhere.toml"]);
+    rejects(&format!("{listen}a = 1\nb = 2\nc = 3\n"), &["and 2 other mistakes, in lines 4, 5"]);
+}
+
+#[test]
+fn obstacle_of_a_listener_is_named_and_kept() {
+    let place = Place::new();
+    let socket = unix(&place);
+    let listen = ["tcp4://127.0.0.1:0", "udp4://127.0.0.1:0", socket.as_str()];
+    let first = forwarder(&place, "a.toml", &listen, "");
+    let rejects = |uri: &str, piece: &str| {
+        place.write("b.toml", format!("[[listen]]\nuri = \"{uri}\"\n").as_bytes());
+        place.run("forward --config b.toml").fails(4, &[uri, piece]);
+    };
+    for scheme in ["tcp4", "udp4", "unix"] {
+        rejects(&at(&first, scheme), "another program listens there already");
+    }
+    place.write("mine", b"content");
+    rejects(&format!("unix://{}", place.path("mine").display()), "is no socket: remove it");
+    assert_eq!(place.read("mine"), b"content");
+    let nowhere = place.path("nowhere/socket").display().to_string();
+    rejects(&format!("unix://{nowhere}"), "the folder of the socket does not exist");
+}
+
+#[test]
+fn forwarder_reuses_the_socket_of_a_killed_one() {
+    let place = Place::new();
+    let socket = unix(&place);
+    drop(forwarder(&place, "a.toml", &[&socket], ""));
+    assert!(place.exists("socket"), "it was killed");
+    let second = forwarder(&place, "a.toml", &[&socket], "");
+    place.run(&format!("ctl --face {socket} status show")).succeeds();
+    assert_eq!(second.stop("INT").0, Some(0));
+    assert!(!place.exists("socket"), "it has ended in order");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn full_log_does_not_stop_forwarding() {
+    let place = Place::new();
+    let socket = unix(&place);
+    place.write("a.toml", format!("[[listen]]\nuri = \"{socket}\"\n").as_bytes());
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = place.command("forward --config a.toml --verbose");
+    let mut forwarder = Ends(command.stderr(full).spawn().expect("the command runs"));
+    let ask = format!("ctl --face {socket} status show");
+    until("an answer", || place.run(&ask).code == Some(0));
+    place.run(&ask).succeeds();
+    kill(&forwarder.0, "TERM");
+    assert_eq!(forwarder.0.wait().unwrap().code(), Some(0));
+}
+
 #[test]
 fn trace_has_faces_interests_and_queues() {
-    let place = Place::with("data", &noise(100_000));
+    let place = Place::new();
+    place.write("data", &noise(100_000));
     let unix = unix(&place);
     let listen = format!("[[listen]]\nuri = \"{unix}\"\n[[listen]]\nuri = \"udp://127.0.0.1:0\"\n");
     place.write("node.toml", listen.as_bytes());
@@ -137,7 +311,8 @@ pub(crate) fn get(at: &str, path: &str) -> String {
 
 #[test]
 fn status_page_shows_traffic_and_drops() {
-    let place = Place::with("data", &noise(100_000));
+    let place = Place::new();
+    place.write("data", &noise(100_000));
     let unix = unix(&place);
     let node = "[node]\nmetrics = \"127.0.0.1:0\"\n";
     let forwarder = forwarder(&place, "node.toml", &[&unix, "tcp://127.0.0.1:0"], node);
@@ -180,7 +355,8 @@ fn status_page_shows_traffic_and_drops() {
 
 #[test]
 fn reload_keeps_connections() {
-    let place = Place::with("data", b"content");
+    let place = Place::new();
+    place.write("data", b"content");
     let unix = unix(&place);
     let listen = [unix.as_str(), "tcp://127.0.0.1:0"];
     let forwarder = forwarder(&place, "node.toml", &listen, "");
@@ -226,9 +402,37 @@ pub(crate) fn slow_fetch(place: &Place, face: &str, meanwhile: impl FnOnce()) ->
 }
 
 #[test]
-fn moving_producer_does_not_reduce_the_window() {
+fn face_flap_does_not_reduce_the_window() {
+    let place = Place::new();
     let content = noise(3_000_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
+    let server =
+        place.serve("serve data --name /data --listen udp://127.0.0.1:0 --segment-size 1200");
+    let to = server.face().replace("udp4", "udp");
+    let link = place
+        .serve(&format!("link --between udp://127.0.0.1:0 {to} --delay 20ms --queue 1000packets"));
+    let unix = unix(&place);
+    let more = format!(
+        "[[face]]\nname = \"far\"\nuri = \"{}\"\n[[route]]\nprefix = \"/data\"\nface = \"far\"\n",
+        link.face().replace("udp4", "udp")
+    );
+    let first = forwarder(&place, "node.toml", &[&unix], &more);
+    let mut second = None;
+    let document = slow_fetch(&place, &unix, || {
+        first.stop("TERM");
+        second = Some(forwarder(&place, "node.toml", &[&unix], &more));
+    });
+    assert!(std::fs::read(place.path("copy")).unwrap() == content);
+    let losses = &document["losses"];
+    assert_eq!(losses["loss_events"], 0, "{document}");
+    assert!(losses["mobility"].as_u64() > Some(0), "{document}");
+}
+
+#[test]
+fn moving_producer_does_not_reduce_the_window() {
+    let place = Place::new();
+    let content = noise(3_000_000);
+    place.write("data", &content);
     // No routing follows it: the old place reports the departure for as long as needed.
     let node = "[node]\ncache = 0\nmobility = \"mldr(lost=30s)\"\n";
     let doors = ["here", "there"].map(|name| format!("unix://{}", place.path(name).display()));

@@ -21,6 +21,7 @@ fn get(url: &str, path: &str, fields: &str) -> (String, Vec<u8>) {
 fn served_content_is_reached_by_http() {
     let place = Place::new();
     let content = noise(300_000);
+    std::fs::create_dir(place.path("site")).unwrap();
     place.write("site/movie.mp4", &content);
     let server = place.serve("serve site --name /site --listen tcp://127.0.0.1:0");
     let gateway = place.serve(&format!("gateway --listen 127.0.0.1:0 --face {}", server.face()));
@@ -44,7 +45,8 @@ fn served_content_is_reached_by_http() {
 
 #[test]
 fn unverified_content_does_not_leave_the_gateway() {
-    let place = Place::with("data", &noise(20_000));
+    let place = Place::new();
+    place.write("data", &noise(20_000));
     place.run("key new /alice --type ed25519").succeeds();
     place.run("key new /bob --type ed25519").succeeds();
     let server = place.serve("serve data --name /data --sign /alice --listen tcp://127.0.0.1:0");

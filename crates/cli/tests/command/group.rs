@@ -130,8 +130,103 @@ fn folders_are_encrypted_with_their_listings() {
 }
 
 #[test]
+fn producer_elsewhere_has_the_public_key_only() {
+    let site = Site::new();
+    let other = Place::new();
+    site.producer.run("group export /site/reports --sign /site -o reports.kek").succeeds();
+    other.write("reports.kek", &site.producer.read("reports.kek"));
+    other.write("news", &noise(30_000));
+    let listen = "--listen tcp://127.0.0.1:0";
+    let server = other.serve(&format!("serve news --name /news {listen} --encrypt reports.kek"));
+    let words = format!("fetch /news -o copy --face {} --decrypt /alice", server.face());
+    // The group's own server has the keys of members.
+    site.alice.run(&format!("{words} --retries 1")).fails(5, &["encrypted"]);
+    other.write("alice.cert", &site.alice.read("own.cert"));
+    other.run("group add reports.kek alice.cert").fails(4, &["only the public key"]);
+}
+
+/// A producer with a group, whose member is Alice, that encrypts without a key to sign with.
+fn unsigned(more: &str) -> (Site, Server) {
+    let site = Site::new();
+    site.producer.write("may", &noise(30_000));
+    let words = "serve may --name /site/reports/may --listen tcp://127.0.0.1:0 --encrypt";
+    let server = site.producer.serve(&format!("{words} /site/reports {more}"));
+    (site, server)
+}
+
+#[test]
+fn unknown_author_is_never_called_verified() {
+    let (site, server) = unsigned("");
+    let words =
+        format!("fetch /site/reports/may -o copy --face {} --decrypt /alice", server.face());
+    for verify in ["auto", "digest", "none"] {
+        let log = site.alice.run(&format!("{words} --verify {verify}")).succeeds().stderr;
+        assert!(log.contains("; decrypted, author not verified"), "{verify}: {log}");
+        assert!(log.contains("warning: anybody can encrypt"), "{verify}: {log}");
+        assert!(site.alice.read("copy") == noise(30_000));
+        std::fs::remove_file(site.alice.path("copy")).unwrap();
+    }
+}
+
+#[test]
+fn cbc_is_read_of_verified_authors_only() {
+    let site = Site::new();
+    site.producer.write("may", &noise(30_000));
+    let server = site.serve("may", "--encrypt-cbc");
+    let words =
+        format!("fetch /site/reports/may -o copy --face {} --decrypt /alice", server.face());
+    for verify in ["auto", "none"] {
+        let ended = site.alice.run(&format!("{words} --verify {verify}"));
+        ended.fails(5, &["AES-CBC", "--verify key=FILE or --trust"]);
+        assert!(!site.alice.exists("copy"));
+    }
+    fetch(&site.alice, &server, "--decrypt /alice").succeeds();
+    assert!(site.alice.read("copy") == noise(30_000));
+    let unsigned = "serve may --name /may --listen tcp://127.0.0.1:0 --encrypt /site/reports";
+    site.producer
+        .run(&format!("{unsigned} --encrypt-cbc"))
+        .fails(2, &["AES-CBC", "sign with a key"]);
+}
+
+/// Result of one fetch by Alice of bytes that a stranger serves under a name: exit code, reason, Interests for segments.
+fn attempt(site: &Site, name: &str, bytes: &[u8]) -> (Option<i32>, String, u64) {
+    let stranger = Place::new();
+    stranger.write("chosen", bytes);
+    let server = stranger.serve(&format!("serve chosen --name {name} --listen tcp://127.0.0.1:0"));
+    let words = format!("fetch {name} -o copy --face {} --decrypt /alice --json", server.face());
+    let ended = site.alice.run(&words);
+    assert!(!site.alice.exists("copy"));
+    let document: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let message = document["error"]["message"].as_str().unwrap();
+    let reason = message.split_once("cannot be trusted").unwrap().1.to_owned();
+    (ended.code, reason, document["interests"]["sent"].as_u64().unwrap())
+}
+
+#[test]
+fn stranger_learns_nothing_from_chosen_bytes() {
+    let (site, server) = unsigned("");
+    let face = server.face();
+    site.alice.run(&format!("fetch /site/reports/may -o raw --face {face}")).succeeds();
+    let raw = site.alice.read("raw");
+    let answers: Vec<_> = (0..8)
+        .map(|at| {
+            let mut chosen = raw.clone();
+            let place = chosen.len() - 1 - at * 3_000;
+            chosen[place] ^= 1 << at;
+            let name = if at % 2 == 0 { "/evil/one" } else { "/site/reports/two" };
+            attempt(&site, name, &chosen)
+        })
+        .collect();
+    assert_eq!(answers[0].0, Some(5));
+    for answer in &answers {
+        assert_eq!((answer.0, &answer.1), (answers[0].0, &answers[0].1), "{answers:?}");
+    }
+}
+
+#[test]
 fn wrong_names_are_explained() {
-    let place = Place::with("may", b"content");
+    let place = Place::new();
+    place.write("may", b"content");
     let serve = "serve may --name /may --listen tcp://127.0.0.1:0";
     place.run(&format!("{serve} --encrypt /site")).fails(4, &["no group", "recoup group new"]);
     place.run("key new /alice").succeeds();

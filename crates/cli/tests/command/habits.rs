@@ -27,10 +27,11 @@ fn dead_address_is_named_within_seconds() {
 
 #[test]
 fn limited_rate_is_kept() {
-    let place = Place::with("data", &noise(300_000));
+    let place = Place::new();
+    place.write("data", &noise(300_000));
     let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
-    let document =
-        server.fetch(&place, "/data -o copy --json --limit-rate 150k").succeeds().document();
+    let words = format!("fetch /data -o copy --json --limit-rate 150k --face {}", server.face());
+    let document = place.run(&words).succeeds().document();
     assert!(place.read("copy") == noise(300_000));
     // The first tenth of a second comes at once.
     let seconds = document["total_s"].as_f64().unwrap();
@@ -40,7 +41,8 @@ fn limited_rate_is_kept() {
 
 #[test]
 fn restart_discards_a_partial_file() {
-    let place = Place::with("data", &noise(400_000));
+    let place = Place::new();
+    place.write("data", &noise(400_000));
     let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
     let words = format!("fetch /data -o copy --face {}", server.face());
     let slow = format!("{words} --limit-rate 100k");
@@ -84,7 +86,7 @@ fn modes_and_times_arrive() {
     }
     fs::set_permissions(place.path("tree/private"), fs::Permissions::from_mode(0o700)).unwrap();
     let server = place.serve("serve tree --name /tree --listen udp://127.0.0.1:0");
-    server.fetch(&place, "/tree -r -o copy").succeeds();
+    place.run(&format!("fetch /tree -r -o copy --face {}", server.face())).succeeds();
     place.write("made", b"");
     let umask = 0o666 & !mode(&place, "made");
     for (file, wanted) in [("secret", 0o600), ("open", 0o666), ("private/x", 0o644)] {
@@ -99,14 +101,47 @@ fn modes_and_times_arrive() {
     let at = fs::metadata(place.path("copy/tool")).unwrap().modified().unwrap();
     assert_eq!(at, time);
     // One file alone, and a download that is continued.
-    server.fetch(&place, "/tree/secret -o one").succeeds();
+    place.run(&format!("fetch /tree/secret -o one --face {}", server.face())).succeeds();
     assert_eq!(mode(&place, "one"), 0o600);
     assert_eq!(fs::metadata(place.path("one")).unwrap().modified().unwrap(), time);
 }
 
 #[test]
+fn mode_survives_an_interruption() {
+    let place = Place::new();
+    place.write("data", &noise(400_000));
+    fs::set_permissions(place.path("data"), fs::Permissions::from_mode(0o700)).unwrap();
+    let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
+    let words = format!("fetch /data -o copy --face {}", server.face());
+    let child = place.command(&format!("{words} --limit-rate 100k")).spawn().unwrap();
+    until("a partial file", || place.part_bytes("copy") > 30_000);
+    kill(&child, "INT");
+    child.wait_with_output().unwrap();
+    place.run(&format!("{words} --resume")).succeeds();
+    assert_eq!(mode(&place, "copy"), 0o700);
+}
+
+#[test]
+fn mirror_keeps_an_unfinished_file() {
+    let place = Place::new();
+    fs::create_dir(place.path("tree")).unwrap();
+    place.write("tree/a", &noise(400_000));
+    let server = place.serve("serve tree --name /tree --listen udp://127.0.0.1:0");
+    let words = format!("fetch /tree -r -o copy --face {}", server.face());
+    let child = place.command(&format!("{words} --limit-rate 100k")).spawn().unwrap();
+    until("a partial file", || place.part_bytes("copy/a") > 30_000);
+    kill(&child, "INT");
+    child.wait_with_output().unwrap();
+    place.run(&words).fails(4, &["unfinished download", "--resume", "--restart"]);
+    assert!(place.part_bytes("copy/a") > 30_000);
+    place.run(&format!("{words} --resume")).succeeds();
+    assert!(place.read("copy/a") == noise(400_000));
+}
+
+#[test]
 fn folder_is_mirrored() {
     let place = Place::new();
+    fs::create_dir(place.path("tree")).unwrap();
     for file in ["a", "b", "c"] {
         place.write(&format!("tree/{file}"), &noise(20_000));
     }
@@ -129,6 +164,7 @@ fn folder_is_mirrored() {
 #[test]
 fn unserved_entries_are_named_and_hidden_ones_stay() {
     let place = Place::new();
+    fs::create_dir_all(place.path("tree/.git")).unwrap();
     place.write("tree/a", b"1");
     place.write("tree/.env", b"secret");
     place.write("tree/.git/config", b"secret");
@@ -137,9 +173,9 @@ fn unserved_entries_are_named_and_hidden_ones_stay() {
     let kind = fs::symlink_metadata(place.path("tree/socket")).unwrap().file_type();
     assert!(kind.is_socket());
     let server = place.serve("serve tree --name /tree --listen udp://127.0.0.1:0");
-    server.fetch(&place, "/tree -r -o copy").succeeds();
+    place.run(&format!("fetch /tree -r -o copy --face {}", server.face())).succeeds();
     assert!(place.exists("copy/a") && place.listed("copy") == 1);
-    server.fetch(&place, "/tree/.env").fails(3, &["/tree/.env"]);
+    place.run(&format!("fetch /tree/.env --face {}", server.face())).fails(3, &["/tree/.env"]);
     let log = server.stop_with_log();
     for piece in [
         ".env (hidden)",
@@ -150,13 +186,14 @@ fn unserved_entries_are_named_and_hidden_ones_stay() {
         assert!(log.contains(piece), "no {piece:?} in {log}");
     }
     let server = place.serve("serve tree --hidden --name /tree --listen udp://127.0.0.1:0");
-    server.fetch(&place, "/tree -r -o all").succeeds();
+    place.run(&format!("fetch /tree -r -o all --face {}", server.face())).succeeds();
     assert_eq!(place.read("all/.git/config"), b"secret");
 }
 
 #[test]
 fn several_names_are_fetched_in_one_call() {
     let place = Place::new();
+    fs::create_dir(place.path("tree")).unwrap();
     place.write("tree/a", b"one ");
     place.write("tree/b", b"two");
     let server = place.serve("serve tree --name /tree --listen udp://127.0.0.1:0");

@@ -26,7 +26,8 @@ fn by_tcp(face: &str) -> Vec<u8> {
 
 #[test]
 fn half_closed_consumer_gets_its_data() {
-    let place = Place::with("data", b"the content");
+    let place = Place::new();
+    place.write("data", b"the content");
     let has_content = |answer: &[u8]| answer.windows(11).any(|it| it == b"the content");
     let serve = place.serve("serve data --name /data --version 7 --listen tcp://127.0.0.1:0");
     assert!(has_content(&by_tcp(serve.face())), "of the producer");

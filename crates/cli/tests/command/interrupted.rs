@@ -1,5 +1,5 @@
 //! Downloads that are cut short and go on.
-use crate::place::{Ended, Place, Server, kill, noise, until};
+use crate::place::{Ended, Place, Server, can_mount, kill, noise, recoup, until};
 use std::fs;
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ struct Slow {
 
 impl Slow {
     fn new() -> Self {
-        let place = Place::with("data", &noise(BYTES));
+        let place = Place::new();
+        place.write("data", &noise(BYTES));
         let server = place.serve("serve data --name /data --listen udp://127.0.0.1:0");
         let far = server.face().replace("udp4", "udp");
         let link = place.serve(&format!(
@@ -47,22 +48,33 @@ impl Slow {
 }
 
 #[test]
-fn ended_download_is_kept_and_goes_on() {
-    for (signal, code, word) in [
-        ("INT", Some(130), "interrupted"),
-        ("TERM", Some(143), "terminated"),
-        ("HUP", Some(129), "the terminal is gone"),
-        ("KILL", None, ""),
-    ] {
-        let slow = Slow::new();
-        let ended = slow.interrupt(signal);
-        slow.place.run(&slow.words("")).fails(4, &["copy-", "unfinished", "--resume"]);
-        match code {
-            Some(code) => drop(ended.fails(code, &[word, ".recoup-", "--resume"])),
-            None => assert_eq!(ended.code, None),
-        }
-        slow.resume();
-    }
+fn an_interrupted_download_is_kept_and_goes_on() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &["interrupted", ".recoup-", "--resume"]);
+    let again = slow.place.run(&slow.words(""));
+    again.fails(4, &["copy-", "unfinished", "--resume"]);
+    slow.resume();
+}
+
+#[test]
+fn a_terminated_download_is_kept() {
+    let slow = Slow::new();
+    slow.interrupt("TERM").fails(143, &["terminated", ".recoup-", "--resume"]);
+    slow.resume();
+}
+
+#[test]
+fn a_killed_download_goes_on() {
+    let slow = Slow::new();
+    assert_eq!(slow.interrupt("KILL").code, None);
+    slow.resume();
+}
+
+#[test]
+fn hung_up_download_is_kept() {
+    let slow = Slow::new();
+    slow.interrupt("HUP").fails(129, &["the terminal is gone", ".recoup-", "--resume"]);
+    slow.resume();
 }
 
 #[test]
@@ -82,7 +94,8 @@ fn ignored_hangup_stays_ignored() {
 
 #[test]
 fn hangup_ends_daemons_as_termination_does() {
-    let place = Place::with("data", b"content");
+    let place = Place::new();
+    place.write("data", b"content");
     let serve = "serve data --name /data --listen udp://127.0.0.1:0";
     let link = "link --between udp://127.0.0.1:0 udp://127.0.0.1:9";
     for words in [serve, link] {
@@ -105,6 +118,72 @@ fn stopped_download_goes_on() {
     kill(&child, "CONT");
     Ended::of(&words, child.wait_with_output().unwrap()).succeeds();
     assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
+fn process_killed_each_second_makes_progress() {
+    let slow = Slow::new();
+    let ended = (0..300).any(|_| {
+        let mut child = slow.place.command(&slow.words("--resume")).spawn().unwrap();
+        // Sooner than a second after its begin, which was when the first journal came.
+        std::thread::sleep(Duration::from_millis(950));
+        let ended = child.try_wait().unwrap().is_some_and(|status| status.success());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        ended
+    });
+    assert!(ended, "{} bytes", slow.place.part_bytes("copy"));
+    assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
+fn complete_download_ends_without_its_producer() {
+    for range in ["", "--range 0..150"] {
+        let slow = Slow::new();
+        let words = slow.words(range);
+        let child = slow.place.command(&words).spawn().unwrap();
+        until("a part", || slow.place.part_bytes("copy") > 400_000);
+        // A folder cannot be replaced by a file.
+        fs::create_dir(slow.place.path("copy")).unwrap();
+        let ended = Ended::of(&words, child.wait_with_output().unwrap());
+        ended.fails(4, &["cannot create copy: a folder has that name", ".recoup-", "--resume"]);
+        fs::remove_dir(slow.place.path("copy")).unwrap();
+        let Slow { place, link, server } = slow;
+        drop(link);
+        drop(server);
+        let document = place.run(&format!("{words} --resume --json")).succeeds().document();
+        assert_eq!(document["segments"], 0);
+        let (copy, data) = (place.read("copy"), place.read("data"));
+        assert!(copy == data[..if range.is_empty() { BYTES } else { 1_200_000 }]);
+        assert!(!place.has_staging("copy"));
+    }
+}
+
+#[test]
+fn content_changed_on_the_disk_is_fetched_again() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    let part = slow.place.part("copy");
+    let mut content = fs::read(&part).unwrap();
+    content[123_456] ^= 4;
+    fs::write(&part, content).unwrap();
+    let ended = slow.place.run(&slow.words("--resume")).succeeds();
+    let lines = ended.stderr.lines().filter(|line| line.ends_with(" are fetched again"));
+    assert_eq!(lines.count(), 1, "{}", ended.stderr);
+    assert!(slow.place.read("copy") == slow.place.read("data"));
+}
+
+#[test]
+fn a_part_of_something_else_is_not_continued() {
+    let slow = Slow::new();
+    slow.interrupt("INT").fails(130, &[]);
+    let digest = slow.place.run(&slow.words("--resume --verify digest"));
+    digest.fails(4, &["copy-", "auto", "digest"]);
+    let face = slow.link.face().to_owned();
+    let words = format!("fetch /data/v=1 -o copy --resume --face {face}");
+    assert_ne!(slow.place.run(&words).code, Some(0));
+    fs::write(slow.place.part("copy").with_extension("journal"), "not a journal").unwrap();
+    assert_eq!(slow.place.run(&slow.words("--resume")).code, Some(4));
 }
 
 #[test]
@@ -156,4 +235,29 @@ fn a_server_that_goes_away_leaves_a_part() {
     drop(server);
     let ended = Ended::of(&words, child.wait_with_output().unwrap());
     ended.fails(7, &["nothing new arrived", "had arrived before", "copy-", "--resume"]);
+}
+
+#[test]
+fn full_disk_leaves_a_resumable_part() {
+    let slow = Slow::new();
+    let disk = slow.place.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let words = slow.words("").replace("-o copy", "-o disk/copy");
+    // A file system of one megabyte, which only this child sees.
+    let script = format!(
+        "mount -t tmpfs -o size=1m none {0} && {{ {1} {words}; code=$?; cp -r {0}/.recoup-0 {2}; exit $code; }}",
+        disk.display(),
+        recoup().display(),
+        slow.place.part("copy").parent().unwrap().display(),
+    );
+    let script = script.replace("fixed(window=16)", "'fixed(window=16)'");
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", &script]);
+    command.current_dir(slow.place.path("")).env("HOME", slow.place.path(""));
+    if !can_mount() {
+        return;
+    }
+    let ended = Ended::of(&words, command.output().unwrap());
+    ended.fails(4, &["disk is full", "--resume"]);
+    slow.resume();
 }

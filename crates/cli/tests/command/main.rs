@@ -4,6 +4,7 @@ mod place;
 mod absence;
 mod address;
 mod chain;
+mod clock;
 mod collide;
 mod crowd;
 mod ctl;

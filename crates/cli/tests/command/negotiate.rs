@@ -59,8 +59,10 @@ fn verbose_fetch_reports_the_agreement() {
     let place = Place::new();
     let server = server(&place, UDP, "");
     let link = long_link(&place, &server);
-    let printed =
-        |verbose: &str| link.fetch(&place, &format!("/data -o copy {verbose}")).succeeds().stderr;
+    let printed = |verbose: &str| {
+        let words = format!("fetch /data -o copy {verbose} --face {}", link.face());
+        place.run(&words).succeeds().stderr
+    };
     let (details, events) = (printed("-v"), printed("-vv"));
     assert!(details.contains("\n  link recovery agreed\n"), "{details}");
     assert!(events.contains("link recovery agreed at udp4://127.0.0.1:"), "{events}");
@@ -76,8 +78,9 @@ fn links(forwarder: &Server) -> Vec<Value> {
 
 #[test]
 fn forwarders_agree_and_the_link_repairs_its_losses() {
+    let place = Place::new();
     let content = noise(1_500_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
     let unix = unix(&place);
     let node = "[node]\ncache = 0\nmetrics = \"127.0.0.1:0\"\n";
     let far = forwarder(&place, "far.toml", &[&unix, "udp://127.0.0.1:0"], node);
@@ -93,11 +96,11 @@ fn forwarders_agree_and_the_link_repairs_its_losses() {
     );
     let near = forwarder(&place, "near.toml", &["tcp://127.0.0.1:0"], &more);
     assert_eq!(links(&near), ["off"], "before the first Interest");
-    near.fetch(&place, "/data -q -o copy").succeeds();
+    place.run(&format!("fetch /data -q -o copy --face {}", near.face())).succeeds();
     assert!(place.read("copy") == content);
     until("an agreement", || links(&near) == ["agreed"] && links(&far) == ["agreed"]);
     // All of this transfer is under the agreement; the first one may have been over before it.
-    near.fetch(&place, "/data -q -o again").succeeds();
+    place.run(&format!("fetch /data -q -o again --face {}", near.face())).succeeds();
     assert!(place.read("again") == content);
     for document in [near.stop("INT").1, far.stop("INT").1] {
         assert!(document["recovery"]["resent"].as_u64() > Some(0), "{document}");

@@ -1,15 +1,15 @@
 //! Observation of a forwarder: captures of its frames, and its log.
 use crate::forward::get;
-use crate::place::{Ends, Place, kill, noise, until};
+use crate::place::{Place, kill, noise, until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// A forwarder with this in its configuration that logs to the file `log`.
 struct Observed<'a> {
     place: &'a Place,
-    child: Ends,
+    child: Child,
     listen: String,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Observed<'a> {
         let log = std::fs::File::create(place.path("log")).unwrap();
         let child = command.stdout(Stdio::null()).stderr(log).spawn().expect("the command runs");
         until("the socket", || place.exists("socket"));
-        Self { place, child: Ends(child), listen }
+        Self { place, child, listen }
     }
 
     fn log(&self) -> String {
@@ -35,7 +35,7 @@ impl<'a> Observed<'a> {
     fn reload(&self, node: &str) {
         let before = self.log().lines().count();
         self.place.write("node.toml", format!("[node]\n{node}\n{}", self.listen).as_bytes());
-        kill(&self.child.0, "HUP");
+        kill(&self.child, "HUP");
         until("it is read again", || self.log().lines().count() > before);
     }
 
@@ -50,9 +50,16 @@ impl<'a> Observed<'a> {
     }
 
     fn end(mut self) -> String {
-        kill(&self.child.0, "INT");
-        assert_eq!(self.child.0.wait().unwrap().code(), Some(0));
+        kill(&self.child, "INT");
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
         self.log()
+    }
+}
+
+impl Drop for Observed<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -76,6 +83,27 @@ fn capture_begins_at_start_or_reload() {
     observed.end();
     let more = place.read("more.pcapng");
     assert!(is_capture(&more) && more.len() < all.len() / 2, "{}", more.len());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn full_disk_only_ends_the_capture() {
+    let place = Place::new();
+    let observed = Observed::start(&place, "capture = \"/dev/full\"", "--log json");
+    for _ in 0..3 {
+        observed.carry();
+    }
+    until("the line", || observed.log().contains("capture-ended"));
+    let log = observed.end();
+    let ended: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+        .filter(|line: &Value| line["event"] == "capture-ended")
+        .collect();
+    let [line] = ended.as_slice() else { panic!("{log}") };
+    assert_eq!(line["level"], "warn");
+    let text = line["text"].as_str().unwrap();
+    assert!(text.contains("/dev/full") && text.contains("no space left"), "{text}");
 }
 
 /// The lines of standard error that are events of that name.
@@ -128,9 +156,9 @@ fn an_unread_standard_error_stops_nothing() {
             left_out() > 0
         });
         until("the connections are gone", || status()["faces"].as_array().unwrap().len() < 9);
-        let mut observed = Observed { place: &place, child: Ends(child), listen };
+        let mut observed = Observed { place: &place, child, listen };
         observed.carry();
-        let mut reader = BufReader::new(observed.child.0.stderr.take().expect("a pipe"));
+        let mut reader = BufReader::new(observed.child.stderr.take().expect("a pipe"));
         let mut reported: u64 = 0;
         let dropped = left_out();
         while reported < dropped {
@@ -141,9 +169,9 @@ fn an_unread_standard_error_stops_nothing() {
         assert!(reported >= dropped, "{reported} of {dropped}");
         // It ends although the pipe has no reader.
         come_and_go(&place, 4_000);
-        kill(&observed.child.0, "TERM");
-        until("the end", || observed.child.0.try_wait().unwrap().is_some());
-        assert_eq!(observed.child.0.wait().unwrap().code(), Some(0));
+        kill(&observed.child, "TERM");
+        until("the end", || observed.child.try_wait().unwrap().is_some());
+        assert_eq!(observed.child.wait().unwrap().code(), Some(0));
     }
 }
 
@@ -189,7 +217,7 @@ fn events_are_json_objects_up_to_the_level() {
     assert!(is_there("forwarding", "/socket"), "{}", observed.log());
     assert!(is_there("face", "\"change\":\"up\"") && is_there("face", "\"change\":\"closed\""));
     place.write("node.toml", b"nonsense = 1\n");
-    kill(&observed.child.0, "HUP");
+    kill(&observed.child, "HUP");
     until("the failure", || is_there("failed", "nonsense"));
     let log = observed.end();
     for line in log.lines() {
@@ -213,4 +241,19 @@ fn faces_are_logged_only_on_request() {
     assert!(observed.end().contains(" is up"));
     place.run("forward --verbose --quiet").fails_as_usage(&["--quiet"]);
     place.run("forward --log xml").fails_as_usage(&["xml", "json"]);
+}
+
+#[test]
+fn an_unread_standard_error_stops_no_transfer() {
+    let place = Place::new();
+    let content = noise(20_000_000);
+    place.write("data", &content);
+    // The server's output has no reader either: it ends with the test.
+    let server = place.serve("serve data --name /data --verbose --listen unix://socket");
+    let words = format!("fetch /data --verbose -o copy --face {}", server.face());
+    let mut child = place.command(&words).spawn().expect("it runs");
+    until("the end without a reader", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(place.read("copy") == content);
+    assert_eq!(server.stop("INT").0, Some(0));
 }

@@ -24,22 +24,12 @@ impl Place {
         Self { folder }
     }
 
-    /// A place with a file.
-    pub(crate) fn with(name: &str, content: &[u8]) -> Self {
-        let place = Self::new();
-        place.write(name, content);
-        place
-    }
-
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Writes a file, and makes the folders above it.
     pub(crate) fn write(&self, name: &str, content: &[u8]) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
-        fs::write(path, content).expect("a file can be written");
+        fs::write(self.path(name), content).expect("a file can be written");
     }
 
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
@@ -136,7 +126,7 @@ impl Place {
             panic!("{words}: {line}{log}")
         });
         described(words, &listening);
-        Server { child: Ends(child), stdout, listening }
+        Server { child, stdout, listening }
     }
 }
 
@@ -177,7 +167,7 @@ fn terminal() -> (OwnedFd, JoinHandle<Vec<u8>>) {
 
 /// A server that ends with its test.
 pub(crate) struct Server {
-    child: Ends,
+    child: Child,
     stdout: BufReader<ChildStdout>,
     pub(crate) listening: Value,
 }
@@ -187,34 +177,36 @@ impl Server {
         self.listening["face"].as_str().expect("a face")
     }
 
-    /// Fetches from it with these words.
-    pub(crate) fn fetch(&self, place: &Place, words: &str) -> Ended {
-        place.run(&format!("fetch {words} --face {}", self.face()))
-    }
-
     /// Sends it a signal by which it does not end.
     pub(crate) fn signal(&self, signal: &str) {
-        kill(&self.child.0, signal);
+        kill(&self.child, signal);
     }
 
     /// Stops it. Returns what it has printed on standard error.
     pub(crate) fn stop_with_log(mut self) -> String {
-        kill(&self.child.0, "INT");
+        kill(&self.child, "INT");
         let mut log = String::new();
-        let stderr = self.child.0.stderr.as_mut().expect("a pipe");
+        let stderr = self.child.stderr.as_mut().expect("a pipe");
         stderr.read_to_string(&mut log).expect("text");
         log
     }
 
     /// Asks it to stop by a signal. Returns its exit code and its last document.
     pub(crate) fn stop(mut self, signal: &str) -> (Option<i32>, Value) {
-        kill(&self.child.0, signal);
+        kill(&self.child, signal);
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("it prints its counters");
-        let code = self.child.0.wait().expect("it ends").code();
+        let code = self.child.wait().expect("it ends").code();
         let document = serde_json::from_str(&line).expect("a document");
         described("the last line", &document);
         (code, document)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -280,20 +272,20 @@ pub(crate) fn in_own_network(test: &str, body: impl FnOnce()) {
 }
 
 /// A second machine, in a network that [`in_own_network`] made: the link between them is `near` here and `far` there.
-pub(crate) struct Neighbour(Ends);
+pub(crate) struct Neighbour(Child);
 
 impl Neighbour {
     /// A machine without addresses.
     pub(crate) fn new() -> Self {
         let mut holder = Command::new("unshare");
         let child = holder.args(["--net", "sleep", "1000"]).spawn().expect("unshare runs");
-        let there = Self(Ends(child));
+        let there = Self(child);
         let own = std::fs::read_link("/proc/self/ns/net").unwrap();
-        let its = format!("/proc/{}/ns/net", there.0.0.id());
+        let its = format!("/proc/{}/ns/net", there.0.id());
         until("another network", || std::fs::read_link(&its).is_ok_and(|it| it != own));
         ip("link add near type veth peer name far");
         ip("link set near addrgenmode none");
-        ip(&format!("link set far netns {}", there.0.0.id()));
+        ip(&format!("link set far netns {}", there.0.id()));
         there.ip("link set lo up");
         there.ip("link set far addrgenmode none");
         ip("link set near up");
@@ -324,8 +316,15 @@ impl Neighbour {
 
     fn entering(&self) -> Command {
         let mut command = Command::new("nsenter");
-        command.args(["--net", "--target", &self.0.0.id().to_string()]);
+        command.args(["--net", "--target", &self.0.id().to_string()]);
         command
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

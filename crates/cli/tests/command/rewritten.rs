@@ -1,7 +1,7 @@
 //! A file that changes while it is served: a consumer gets the content of one version, or an error.
 //!
 //! `RECOUP_REWRITE_RUNS` sets the number of random runs, `RECOUP_REWRITE_SEED` the first seed.
-use crate::place::{Ended, Place};
+use crate::place::{Ended, Place, noise};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
@@ -199,4 +199,63 @@ fn changing_file_never_arrives_as_a_mix() {
         "{runs} runs: {whole} fetched one version, {} ended with an error",
         runs as usize - whole
     );
+}
+
+#[test]
+fn put_back_time_does_not_hide_a_rewrite() {
+    let place = Place::new();
+    let mut original = Original::new(place.path("data"), 2 << 20);
+    let before = original.modified();
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
+    let name = server.listening["name"].as_str().unwrap().to_owned();
+    let first = format!("fetch {name} -q --range 0..2 -o first --face {}", server.face());
+    place.run(&first).succeeds();
+    original.rewrite(2 << 20);
+    original.open().set_modified(before).unwrap();
+    let rest = format!("fetch {name} -q --range 2.. -o rest --face {}", server.face());
+    place.run(&rest).fails(3, &[]);
+    place.run(&format!("fetch /data -q -o new --face {}", server.face())).succeeds();
+    assert!(place.read("new") == content(1, 2 << 20));
+}
+
+#[test]
+fn identical_copy_in_its_place_keeps_the_version() {
+    let place = Place::new();
+    place.write("data", &noise(300_000));
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
+    let name = server.listening["name"].as_str().unwrap().to_owned();
+    let fetch = |output: &str| {
+        place.run(&format!("fetch {name} -q -o {output} --face {}", server.face())).succeeds();
+        assert!(place.read(output) == place.read("data"));
+    };
+    fetch("before");
+    // The producer looks at the name of a file at most each 100 ms.
+    std::thread::sleep(Duration::from_millis(150));
+    fs::copy(place.path("data"), place.path("copy")).unwrap();
+    let modified = fs::metadata(place.path("data")).unwrap().modified().unwrap();
+    File::options().write(true).open(place.path("copy")).unwrap().set_modified(modified).unwrap();
+    fs::rename(place.path("copy"), place.path("data")).unwrap();
+    fetch("after");
+    fs::set_permissions(place.path("data"), fs::Permissions::from_mode(0o600)).unwrap();
+    fetch("later");
+}
+
+#[test]
+fn snapshot_is_fetched_although_its_file_changes() {
+    let place = Place::new();
+    let mut original = Original::new(place.path("data"), 2 << 20);
+    let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0 --snapshot");
+    let name = server.listening["name"].as_str().unwrap().to_owned();
+    let fetch = |words: &str, output: &str| {
+        place.run(&format!("fetch {words} -q -o {output} --face {}", server.face())).succeeds();
+        place.read(output)
+    };
+    fetch(&format!("{name} --range 0..2"), "first");
+    original.rewrite(1 << 20);
+    assert!(fetch(&name, "old") == content(0, 2 << 20));
+    std::thread::sleep(Duration::from_millis(150));
+    assert!(fetch("/data", "new") == content(1, 1 << 20));
+    assert!(fetch(&name, "again") == content(0, 2 << 20));
+    let (_, document) = server.stop("INT");
+    assert_eq!(document["versions_ended"], 0);
 }

@@ -83,3 +83,41 @@ fn segments_of_two_contents_are_never_mixed() {
     place.run(&words).fails(5, &["two contents have the name of /f/v=7/seg="]);
     assert!(!place.exists("other"));
 }
+
+#[test]
+fn resumed_fetch_keeps_to_its_content() {
+    let place = Place::new();
+    let (_node, face) = forwarder(&place);
+    let serve = format!("serve f --name /f --version 7 --freshness 20ms --face {face}");
+    replace(&place, b'A', BYTES);
+    let before = place.serve(&serve);
+    place.run(&format!("fetch /f --range 0..20 -q --face {face}")).succeeds();
+    before.stop("TERM");
+    let words = format!("fetch /f/v=7 -o out --retries 3 --face {face}");
+    assert_ne!(place.run(&words).code, Some(0));
+    assert!(place.part_bytes("out") > 0, "a part of A is there");
+    replace(&place, b'B', BYTES);
+    let _server = place.serve(&serve);
+    place.run(&format!("{words} --resume")).fails(5, &["two contents have the name"]);
+    assert!(!place.exists("out"));
+}
+
+/// An equal copy on another host answers for the file.
+#[test]
+fn equal_copies_have_one_version() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("other")).unwrap();
+    replace(&place, b'A', BYTES);
+    fs::copy(place.path("f"), place.path("other/f")).unwrap();
+    let file = File::options().write(true).open(place.path("other/f")).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
+    let object = |path: &str| {
+        let server = place.serve(&format!("serve {path} --name /f --listen tcp://127.0.0.1:0"));
+        server.listening["name"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (object("f"), object("other/f"));
+    assert_eq!(one, two);
+    assert_eq!(object("f"), one, "and after a restart");
+    replace(&place, b'B', BYTES);
+    assert_ne!(object("f"), one);
+}

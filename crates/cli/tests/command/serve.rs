@@ -12,14 +12,15 @@ fn standard_input_is_served() {
     let place = Place::new();
     let input = noise(50_000);
     let server = place.serve_input("serve - --name /in --listen tcp://127.0.0.1:0", &input);
-    let ended = server.fetch(&place, "/in").succeeds();
+    let ended = place.run(&format!("fetch /in --face {}", server.face())).succeeds();
     assert!(ended.stdout == input);
 }
 
 #[test]
 fn a_signal_ends_it_with_a_summary() {
     for signal in ["INT", "TERM"] {
-        let place = Place::with("data", &noise(20_000));
+        let place = Place::new();
+        place.write("data", &noise(20_000));
         let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
         let face = server.face().to_owned();
         for output in ["a", "b"] {
@@ -40,11 +41,12 @@ fn a_signal_ends_it_with_a_summary() {
 
 #[test]
 fn the_version_is_chosen() {
-    let place = Place::with("data", b"x");
+    let place = Place::new();
+    place.write("data", b"x");
     let name = |version: &str| {
         let words = format!("serve data --name /d --listen tcp://127.0.0.1:0 --version {version}");
         let server = place.serve(&words);
-        server.fetch(&place, "/d -q -o copy").succeeds();
+        place.run(&format!("fetch /d -q -o copy --face {}", server.face())).succeeds();
         server.listening["name"].as_str().unwrap().to_owned()
     };
     assert_eq!(name("7"), "/d/v=7");
@@ -52,6 +54,23 @@ fn the_version_is_chosen() {
     assert!(name("mtime").len() > "/d/v=1000000000000000".len() - 1);
     assert_ne!(name("now"), name("mtime"));
     place.run("serve data --name /d --version soon").fails_as_usage(&["mtime, now, none"]);
+}
+
+#[test]
+fn changed_file_begins_another_version() {
+    let place = Place::new();
+    place.write("data", &noise(20_000));
+    let words = "serve data --name /data --listen tcp://127.0.0.1:0";
+    let server = place.serve(words);
+    let old = server.listening["name"].as_str().unwrap().to_owned();
+    place.run(&format!("fetch /data -q -o first --face {}", server.face())).succeeds();
+    place.write("data", b"quite another content");
+    let again = format!("fetch {old} -q --face {}", server.face());
+    until("the end of the version", || place.run(&again).code == Some(3));
+    place.run(&format!("fetch /data -q -o second --face {}", server.face())).succeeds();
+    assert_eq!(place.read("second"), b"quite another content");
+    let (_, document) = server.stop("INT");
+    assert_eq!(document["versions_ended"], 1);
 }
 
 #[test]
@@ -71,7 +90,8 @@ fn what_cannot_be_served_is_named() {
 
 #[test]
 fn names_of_local_scope_are_announced_as_such() {
-    let place = Place::with("data", b"x");
+    let place = Place::new();
+    place.write("data", b"x");
     for (name, reach) in [("/localhost/x", "of this machine"), ("/localhop/x", "one hop away")] {
         let words = format!("serve data --name {name} --listen tcp://127.0.0.1:0 -q");
         let server = place.serve(&words);
@@ -85,7 +105,8 @@ fn names_of_local_scope_are_announced_as_such() {
 
 #[test]
 fn a_place_that_is_taken_is_named() {
-    let place = Place::with("data", b"x");
+    let place = Place::new();
+    place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     let words = format!("serve data --name /data --listen {}", server.face());
     place.run(&words).fails(4, &["cannot listen", "listens there already", "another port"]);
@@ -96,7 +117,8 @@ fn a_place_that_is_taken_is_named() {
 
 #[test]
 fn what_is_no_forwarder_is_found_out() {
-    let place = Place::with("data", b"x");
+    let place = Place::new();
+    place.write("data", b"x");
     let server = place.serve("serve data --name /data --listen tcp://127.0.0.1:0");
     let words = format!("serve data --name /other --face {}", server.face());
     place.run(&words).fails(6, &["/other", "forwarder", "--listen"]);
@@ -104,7 +126,8 @@ fn what_is_no_forwarder_is_found_out() {
 
 #[test]
 fn start_line_is_printed_unless_quiet() {
-    let place = Place::with("data", b"x");
+    let place = Place::new();
+    place.write("data", b"x");
     let words = "serve data --name /data --listen tcp://127.0.0.1:0";
     for (more, quiet) in [("", false), (" -q", true)] {
         let mut child = place.command(&format!("{words}{more}")).spawn().unwrap();
@@ -163,7 +186,8 @@ fn a_machine_full_of_servers_is_explained() {
         let taken: Vec<_> =
             (6363..=6378).map(|port| std::net::UdpSocket::bind(("127.0.0.1", port))).collect();
         assert!(taken.iter().all(Result::is_ok));
-        let place = Place::with("data", b"x");
+        let place = Place::new();
+        place.write("data", b"x");
         let pieces = ["6363 to 6378 are all in use", "--listen udp://127.0.0.1:PORT"];
         place.run("serve data --name /data").fails(4, &pieces);
     });
@@ -171,7 +195,8 @@ fn a_machine_full_of_servers_is_explained() {
 
 #[test]
 fn the_printed_command_fetches() {
-    let place = Place::with("my data.bin", &noise(20_000));
+    let place = Place::new();
+    place.write("my data.bin", &noise(20_000));
     let words = ["serve", "my data.bin", "--name", "/a/%20b", "--listen", "tcp://0.0.0.0:0"];
     let mut serve = place.command("");
     let mut serve = Ends(serve.args(words).spawn().unwrap());
@@ -201,7 +226,8 @@ fn send_from_nowhere(port: u16, interest: &Interest) {
 #[test]
 fn unanswerable_datagram_ends_no_server() {
     in_own_network("serve::unanswerable_datagram_ends_no_server", || {
-        let place = Place::with("data", b"content");
+        let place = Place::new();
+        place.write("data", b"content");
         let server = place.serve("serve data --name /data --listen udp://127.0.0.1:7000");
         let fetch = || place.run("fetch /data -o - -q --face udp://127.0.0.1:7000").succeeds();
         send_from_nowhere(7000, &Interest::new("/data".parse().unwrap()));

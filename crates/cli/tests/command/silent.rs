@@ -2,8 +2,12 @@
 use crate::forward::{at, forwarder, routes_over_links, slow_fetch, unix};
 use crate::place::{Neighbour, Place, in_own_network, ip, noise, recoup, until};
 use std::fs;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 const NODE: &str = "[node]\ncache = 0\nlocalhop = true\nmobility = \"mldr(lost=30s)\"\n";
 
@@ -13,6 +17,92 @@ fn neighbour() -> Neighbour {
     ip("addr add 192.0.2.1/24 dev near");
     there.ip("addr add 192.0.2.2/24 dev far");
     there
+}
+
+/// The radio between a station and two access points with one address. Only the point with the number `in_reach` receives,
+/// and is received.
+struct Air {
+    in_reach: Arc<AtomicUsize>,
+    address: SocketAddr,
+}
+
+impl Air {
+    fn new(points: [SocketAddr; 2]) -> Self {
+        let bind = || Arc::new(UdpSocket::bind((points[0].ip(), 0)).unwrap());
+        let (radio, sides) = (bind(), [bind(), bind()]);
+        let address = radio.local_addr().unwrap();
+        let in_reach = Arc::<AtomicUsize>::default();
+        let station = Arc::<Mutex<Option<SocketAddr>>>::default();
+        for (number, (side, point)) in sides.iter().zip(points).enumerate() {
+            side.connect(point).unwrap();
+            let (radio, side) = (Arc::clone(&radio), Arc::clone(side));
+            let (station, in_reach) = (Arc::clone(&station), Arc::clone(&in_reach));
+            thread::spawn(move || {
+                let mut frame = [0; 9_000];
+                loop {
+                    // A point that ends is an error, and no frame.
+                    let Ok(length) = side.recv(&mut frame) else { continue };
+                    let to = *station.lock().unwrap();
+                    if let Some(to) = to.filter(|_| in_reach.load(Ordering::SeqCst) == number) {
+                        let _ = radio.send_to(&frame[..length], to);
+                    }
+                }
+            });
+        }
+        let near = Arc::clone(&in_reach);
+        thread::spawn(move || {
+            let mut frame = [0; 9_000];
+            while let Ok((length, from)) = radio.recv_from(&mut frame) {
+                *station.lock().unwrap() = Some(from);
+                if let Some(side) = sides.get(near.load(Ordering::SeqCst)) {
+                    let _ = side.send(&frame[..length]);
+                }
+            }
+        });
+        Self { in_reach, address }
+    }
+
+    /// The station is in reach of this point from here on, or of none.
+    fn reach(&self, number: usize) {
+        self.in_reach.store(number, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn station_registers_at_the_next_access_point() {
+    in_own_network("silent::station_registers_at_the_next_access_point", || {
+        // Faces to addresses other than those of the loopback network lead to other machines.
+        ip("addr add 192.0.2.1/32 dev lo");
+        let place = Place::new();
+        let content = noise(3_000_000);
+        place.write("data", &content);
+        let listen = ["udp://192.0.2.1:0", "udp://127.0.0.1:0"];
+        let points = ["here.toml", "there.toml"].map(|name| forwarder(&place, name, &listen, NODE));
+        let addresses = points.each_ref().map(|it| {
+            at(it, "udp4://192").strip_prefix("udp4://").unwrap().parse().expect("an address")
+        });
+        let air = Air::new(addresses);
+        let _station = place.serve(&format!(
+            "serve data --name /data --segment-size 1200 --face udp4://{}",
+            air.address
+        ));
+        let wired = points.each_ref().map(|it| at(it, "udp4://127"));
+        let (_links, more) = routes_over_links(&place, NODE, &wired);
+        let door = unix(&place);
+        let _router = forwarder(&place, "router.toml", &[&door], &more);
+        // Nothing reports the move.
+        let document = slow_fetch(&place, &door, || air.reach(1));
+        assert!(std::fs::read(place.path("copy")).unwrap() == content);
+        assert_eq!(document["losses"]["timeouts"], 0, "{document}");
+        assert_eq!(document["losses"]["congestion"], 0, "{document}");
+        // Out of reach for a while, and back at the first point.
+        air.reach(2);
+        let fetch = format!("fetch /data -o again --lifetime 300ms --face {}", wired[0]);
+        assert_ne!(place.run(&format!("{fetch} --no-progress-timeout 2s")).code, Some(0));
+        air.reach(0);
+        until("the name is registered", || place.run(&fetch).code == Some(0));
+        assert!(place.read("again") == content);
+    });
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Fetching on a terminal without `-o`: into a file named by the name, which is never there already.
 use crate::place::{Ends, Place, kill, noise, until};
+use std::fs;
 
 #[test]
 fn a_terminal_gets_a_file_of_that_name() {
-    let place = Place::with("data", &noise(20_000));
+    let place = Place::new();
+    place.write("data", &noise(20_000));
     let server = place.serve("serve data --name /home/movie.bin --listen tcp://127.0.0.1:0");
     let fetch = |more: &str| {
         place.run_on_terminal(&format!("fetch /home/movie.bin{more} --face {}", server.face()))
@@ -28,8 +30,9 @@ fn a_terminal_gets_a_file_of_that_name() {
 
 #[test]
 fn an_interrupted_download_goes_on_without_a_name() {
+    let place = Place::new();
     let content = noise(400_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
     place.write("movie", b"mine");
     let server = place.serve("serve data --name /movie --listen udp://127.0.0.1:0");
     let far = server.face().replace("udp4", "udp");
@@ -54,6 +57,7 @@ fn an_interrupted_download_goes_on_without_a_name() {
 #[test]
 fn a_folder_gets_the_name_of_its_folder() {
     let place = Place::new();
+    fs::create_dir(place.path("inner")).unwrap();
     place.write("inner/a", b"first");
     let server = place.serve("serve inner --name /my/photos --listen tcp://127.0.0.1:0");
     let fetch = || place.run_on_terminal(&format!("fetch -r /my/photos --face {}", server.face()));
@@ -64,5 +68,6 @@ fn a_folder_gets_the_name_of_its_folder() {
         (place.read("photos/a"), place.read("photos.1/a")),
         (b"mine".into(), b"first".into())
     );
-    server.fetch(&place, "-r /my/photos").fails(2, &["-r needs a place", "-o"]);
+    let words = format!("fetch -r /my/photos --face {}", server.face());
+    place.run(&words).fails(2, &["-r needs a place", "-o"]);
 }

@@ -15,10 +15,9 @@ fn right_key_is_accepted_by_name_and_file() {
     let place = Place::new();
     let server = signed(&place);
     for key in ["alice.cert", "/alice"] {
-        let document = server
-            .fetch(&place, &format!("/data -o copy --json --verify key={key}"))
-            .succeeds()
-            .document();
+        let words =
+            format!("fetch /data -o copy --json --verify key={key} --face {}", server.face());
+        let document = place.run(&words).succeeds().document();
         assert_eq!(document["verification"]["verified"], 3);
         assert_eq!(document["verification"]["not_verified"], 0);
         assert!(place.read("copy") == place.read("data"));

@@ -29,6 +29,7 @@ fn port_without_a_listener_is_named() {
 #[test]
 fn configured_forwarder_is_named_with_its_file() {
     let place = Place::new();
+    fs::create_dir(place.path(".ndn")).unwrap();
     place.write(".ndn/client.conf", b"; comment\ntransport=unix:///no/where.sock\n");
     let ended = place.run("fetch /a -o x");
     ended.fails(6, &["unix:///no/where.sock", "client.conf, line 2"]);

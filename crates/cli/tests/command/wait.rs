@@ -13,8 +13,9 @@ const ABSENCE: Duration = Duration::from_millis(2_600);
 
 #[test]
 fn a_producer_that_comes_later_is_waited_for() {
+    let place = Place::new();
     let content = noise(50_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for face in [format!("udp://127.0.0.1:{}", udp_port()), format!("tcp://{tcp}")] {
         let words = format!("fetch /data -o copy -q --wait --face {face}");
@@ -29,8 +30,9 @@ fn a_producer_that_comes_later_is_waited_for() {
 
 #[test]
 fn a_producer_that_restarts_is_waited_for() {
+    let place = Place::new();
     let content = noise(1_000_000);
-    let place = Place::with("data", &content);
+    place.write("data", &content);
     let serve = format!("serve data --name /data --listen udp://127.0.0.1:{}", udp_port());
     let server = place.serve(&serve);
     let far = server.face().replace("udp4", "udp");
@@ -56,6 +58,28 @@ fn a_producer_that_restarts_is_waited_for() {
 }
 
 #[test]
+fn a_stream_that_breaks_is_opened_again() {
+    let place = Place::new();
+    let content = noise(30_000_000);
+    place.write("data", &content);
+    let socket = place.path("socket");
+    let serve = format!("serve data --name /data --listen unix://{}", socket.display());
+    let server = place.serve(&serve);
+    let words = format!(
+        "fetch /data -q -o copy --wait=60s --congestion fixed(window=1) --face {}",
+        server.face()
+    );
+    let fetch = place.command(&words).spawn().unwrap();
+    until("a part", || place.part_bytes("copy") > 0);
+    let (_, served) = server.stop("TERM");
+    assert!(served["bytes"].as_u64().unwrap() < content.len() as u64, "{served}");
+    std::thread::sleep(ABSENCE);
+    let _server = place.serve(&serve);
+    Ended::of(&words, fetch.wait_with_output().unwrap()).succeeds();
+    assert!(place.read("copy") == content);
+}
+
+#[test]
 fn waiting_ends_when_its_time_is_over() {
     let place = Place::new();
     let begun = Instant::now();
@@ -69,7 +93,8 @@ fn waiting_ends_when_its_time_is_over() {
 #[test]
 fn a_machine_without_forwarder_is_searched_meanwhile() {
     in_own_network("wait::a_machine_without_forwarder_is_searched_meanwhile", || {
-        let place = Place::with("data", b"content");
+        let place = Place::new();
+        place.write("data", b"content");
         let _other = place.serve("serve data --name /other");
         let words = "fetch /data -q --wait=60s";
         let fetch = place.command(words).spawn().unwrap();

@@ -3,11 +3,11 @@
 use crate::Transport;
 use crate::object::{Object, SEGMENT};
 use crate::peer::Peer;
-use crate::recoup::{Forwarder, Running, Served, fetch, run, try_fetch};
+use crate::recoup::{Forwarder, Served, fetch, run, try_fetch};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 const SCHEMA: &str = r##"
 #site: "site"
@@ -171,6 +171,16 @@ impl Ndnd {
         output.read_line(&mut line).expect("a line");
         assert_eq!(line, "serving\n");
         Running(child)
+    }
+}
+
+/// A process that ends with its owner.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

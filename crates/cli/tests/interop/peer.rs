@@ -1,10 +1,9 @@
 //! A script that plays the other side, spoken to in lines of JSON.
 
-use crate::recoup::Running;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -14,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A running script.
 pub(crate) struct Peer {
-    _process: Running,
+    child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
     script: &'static str,
@@ -52,7 +51,7 @@ impl Peer {
                 let _ = sender.send(line);
             }
         });
-        Self { _process: Running(child), input, lines, script }
+        Self { child, input, lines, script }
     }
 
     /// Sends a request and returns the answer, which may be an error.
@@ -79,6 +78,13 @@ impl Peer {
         let line = self.lines.recv_timeout(PATIENCE);
         let line = line.unwrap_or_else(|error| panic!("{} prints nothing: {error}", self.script));
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

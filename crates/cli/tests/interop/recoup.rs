@@ -31,33 +31,9 @@ fn succeeded(command: &mut Command) -> Output {
     output
 }
 
-/// A process that ends when it is dropped.
-pub(crate) struct Running(pub(crate) Child);
-
-impl Running {
-    /// Starts a command of ours with `--json`, and waits for the line with its address.
-    fn start(command: &mut Command) -> (Self, Value) {
-        let mut child = command.arg("--json").stdout(Stdio::piped()).spawn().expect("recoup runs");
-        let mut line = String::new();
-        let output = child.stdout.take().expect("a pipe");
-        BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
-        let listening = serde_json::from_str(&line);
-        let listening =
-            listening.unwrap_or_else(|error| panic!("{command:?} prints {line:?}: {error}"));
-        (Self(child), listening)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// `recoup serve`, until it is dropped.
 pub(crate) struct Served {
-    _process: Running,
+    child: Child,
     /// Face for consumers.
     pub(crate) face: String,
     /// The versioned name.
@@ -73,25 +49,45 @@ impl Served {
     /// Serves a file with the key store below `home`.
     pub(crate) fn start_at(home: &Path, file: &Path, arguments: &[&str]) -> Self {
         let mut command = recoup(home);
-        let (process, listening) = Running::start(command.arg("serve").arg(file).args(arguments));
-        assert_eq!(listening["event"], "listening", "{listening}");
+        command.arg("serve").arg(file).args(arguments).args(["--json"]).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("recoup runs");
+        let output = child.stdout.take().expect("a pipe");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
+        let listening: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("recoup serve prints {line:?}: {error}"));
+        assert_eq!(listening["event"], "listening", "{line}");
         let text = |member: &str| listening[member].as_str().unwrap_or_default().to_string();
-        Self { _process: process, face: text("face"), name: text("name") }
+        Self { child, face: text("face"), name: text("name") }
     }
 }
 
 /// `recoup gateway` at a face, until its process is dropped, and where it listens.
 pub(crate) fn gateway(face: &str) -> (Running, String) {
     let mut command = recoup(Path::new(NOWHERE));
-    command.args(["gateway", "--listen", "127.0.0.1:0", "--face", face]);
-    let (process, listening) = Running::start(&mut command);
+    command.args(["gateway", "--listen", "127.0.0.1:0", "--face", face, "--json"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("recoup runs");
+    let mut line = String::new();
+    let output = child.stdout.take().expect("a pipe");
+    BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
+    let listening: Value = serde_json::from_str(&line).expect("a document");
     let url = listening["url"].as_str().expect("a URL");
-    (process, url.trim_start_matches("http://").to_owned())
+    (Running(child), url.trim_start_matches("http://").to_owned())
+}
+
+/// A process that ends when it is dropped.
+pub(crate) struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// `recoup forward`, until it is dropped.
 pub(crate) struct Forwarder {
-    _process: Running,
+    child: Child,
     /// Face for peers.
     pub(crate) face: String,
     /// Where they connect over UDP.
@@ -113,11 +109,30 @@ impl Forwarder {
         let text = format!("{node}{}{tables}", listen.concat());
         std::fs::write(&config, text).expect("a file");
         let mut command = recoup(Path::new(NOWHERE));
-        let command = command.arg("forward").arg("--config").arg(config);
-        let (process, listening) = Running::start(command);
+        command.arg("forward").arg("--config").arg(config).arg("--json").stdout(Stdio::piped());
+        let mut child = command.spawn().expect("recoup runs");
+        let output = child.stdout.take().expect("a pipe");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("recoup prints its address");
+        let listening: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("recoup forward prints {line:?}: {error}"));
         let face =
             |place: usize| listening["faces"][place].as_str().unwrap_or_default().to_string();
-        Self { _process: process, face: face(0), udp: face(1) }
+        Self { child, face: face(0), udp: face(1) }
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
