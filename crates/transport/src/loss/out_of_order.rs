@@ -106,7 +106,7 @@ pub(super) fn from_spec(spec: Spec<'_>, repair: Repair) -> Result<OutOfOrder, Sp
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{late, out_of_order};
+    use super::super::tests::{in_order, late, out_of_order};
     use super::*;
 
     const NOW: Instant = Instant::ZERO;
@@ -133,5 +133,29 @@ mod tests {
         assert_eq!(detector.on_arrival(NOW, &out_of_order(31)), None);
         assert_eq!(detector.on_arrival(NOW, &out_of_order(32)), None);
         assert!(detector.on_arrival(NOW, &out_of_order(33)).is_some());
+    }
+
+    #[test]
+    fn third_data_out_of_order_is_a_loss() {
+        let mut detector = OutOfOrder::new(OutOfOrderSettings::default());
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(11)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(12)), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(10, 0)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(21)), None);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(22)), None);
+        assert_eq!(detector.phase(), Phase::Normal);
+        let judged = detector.on_arrival(NOW, &out_of_order(23));
+        assert_eq!(judged, Some(Judgement { through: 22, sent_by: None, evidence: 3 }));
+        assert_eq!(detector.phase(), Phase::Fast);
+        assert_eq!(detector.on_arrival(NOW, &out_of_order(24)), None, "once");
+    }
+
+    #[test]
+    fn rescan_detects_losses_in_recovery() {
+        let settings = OutOfOrderSettings { rescan: true, ..OutOfOrderSettings::default() };
+        let mut detector = OutOfOrder::new(settings);
+        arrive_out_of_order(&mut detector, 11..=13);
+        let judged = detector.on_arrival(NOW, &out_of_order(14));
+        assert_eq!(judged, Some(Judgement { through: 11, sent_by: None, evidence: 3 }));
     }
 }
