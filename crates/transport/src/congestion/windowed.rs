@@ -379,7 +379,7 @@ impl<R: WindowRule> CongestionControl for Windowed<R> {
 
 impl<R: WindowRule> fmt::Display for Windowed<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        spec::describe::print(f, R::NAME, &Window(self.state.rule.clone(), self.settings))
+        spec::describe::print(f, R::NAME, &Window(self.state.rule, self.settings))
     }
 }
 
