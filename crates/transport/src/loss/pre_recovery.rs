@@ -207,6 +207,33 @@ mod tests {
     }
 
     #[test]
+    fn third_data_is_suspicion_and_sixth_a_loss() {
+        let mut detector = smart();
+        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Normal));
+        assert_eq!((overtake(&mut detector, 1), detector.phase()), (None, Phase::Pre));
+        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Pre));
+        let judged = detector.on_arrival(NOW, &out_of_order(105));
+        assert_eq!(judged, Some(Judgement { through: 104, sent_by: None, evidence: 6 }));
+        assert_eq!(detector.phase(), Phase::Fast);
+    }
+
+    #[test]
+    fn threshold_rises_with_reordering() {
+        let mut detector = smart();
+        // Five out of order, then the missing one: Pre_FRT = 5, and 3 + 5 make a loss.
+        assert_eq!(overtake(&mut detector, 5), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 5.0));
+        assert_eq!(overtake(&mut detector, 7), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!(detector.pre_frt, 7.0);
+        assert_eq!(overtake(&mut detector, 4), None);
+        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
+        assert_eq!(detector.pre_frt, 7.0, "fewer teach nothing");
+        assert_eq!(overtake(&mut detector, 10).map(|judged| judged.evidence), Some(10));
+    }
+
+    #[test]
     fn two_data_out_of_order_change_nothing() {
         let mut detector = smart();
         assert_eq!(overtake(&mut detector, 2), None);
@@ -281,32 +308,5 @@ mod tests {
             detector.on_recovered(NOW);
             assert_eq!(detector.pre_frt, pre_frt);
         }
-    }
-
-    #[test]
-    fn third_data_is_suspicion_and_sixth_a_loss() {
-        let mut detector = smart();
-        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Normal));
-        assert_eq!((overtake(&mut detector, 1), detector.phase()), (None, Phase::Pre));
-        assert_eq!((overtake(&mut detector, 2), detector.phase()), (None, Phase::Pre));
-        let judged = detector.on_arrival(NOW, &out_of_order(105));
-        assert_eq!(judged, Some(Judgement { through: 104, sent_by: None, evidence: 6 }));
-        assert_eq!(detector.phase(), Phase::Fast);
-    }
-
-    #[test]
-    fn threshold_rises_with_reordering() {
-        let mut detector = smart();
-        // Five out of order, then the missing one: Pre_FRT = 5, and 3 + 5 make a loss.
-        assert_eq!(overtake(&mut detector, 5), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
-        assert_eq!((detector.phase(), detector.pre_frt), (Phase::Normal, 5.0));
-        assert_eq!(overtake(&mut detector, 7), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
-        assert_eq!(detector.pre_frt, 7.0);
-        assert_eq!(overtake(&mut detector, 4), None);
-        assert_eq!(detector.on_arrival(NOW, &in_order(99, 0)), None);
-        assert_eq!(detector.pre_frt, 7.0, "fewer teach nothing");
-        assert_eq!(overtake(&mut detector, 10).map(|judged| judged.evidence), Some(10));
     }
 }

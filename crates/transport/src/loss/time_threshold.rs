@@ -264,6 +264,20 @@ mod tests {
     }
 
     #[test]
+    fn share_leaves_few_losses_to_the_timers() {
+        let settings = TimeThresholdSettings { share: 0.25, ..TimeThresholdSettings::default() };
+        let mut detector = TimeThreshold::new(settings);
+        let mut judged = |order| detector.on_arrival(at(200), &beyond(order, RTT)).is_some();
+        // Every eighth is lost, then every second one.
+        assert!((1..200).filter(|order| order % 8 != 0).all(|order| !judged(order)));
+        let first = (200..240).step_by(2).find(|order| judged(*order));
+        assert_eq!(first, Some(212), "201 to 212 miss 6, the others 2");
+        assert!((211..300).all(&mut judged), "in recovery");
+        detector.on_recovered(at(200));
+        assert_eq!(detector.on_arrival(at(200), &beyond(300, RTT)), None);
+    }
+
+    #[test]
     fn share_is_at_most_31_of_32() {
         let settings =
             TimeThresholdSettings { share: MOST_MISSING, ..TimeThresholdSettings::default() };
@@ -301,19 +315,5 @@ mod tests {
         let mut fresh = self::detector();
         let unknown = Arrival { rtt: None, ..beyond(12, RTT) };
         assert_eq!(fresh.on_arrival(at(10_000), &unknown), None);
-    }
-
-    #[test]
-    fn share_leaves_few_losses_to_the_timers() {
-        let settings = TimeThresholdSettings { share: 0.25, ..TimeThresholdSettings::default() };
-        let mut detector = TimeThreshold::new(settings);
-        let mut judged = |order| detector.on_arrival(at(200), &beyond(order, RTT)).is_some();
-        // Every eighth is lost, then every second one.
-        assert!((1..200).filter(|order| order % 8 != 0).all(|order| !judged(order)));
-        let first = (200..240).step_by(2).find(|order| judged(*order));
-        assert_eq!(first, Some(212), "201 to 212 miss 6, the others 2");
-        assert!((211..300).all(&mut judged), "in recovery");
-        detector.on_recovered(at(200));
-        assert_eq!(detector.on_arrival(at(200), &beyond(300, RTT)), None);
     }
 }
