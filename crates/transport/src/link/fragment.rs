@@ -228,6 +228,18 @@ mod tests {
     }
 
     #[test]
+    fn short_frames_take_little_memory() {
+        for (frame, bytes) in
+            [(50, 2_048), (1_400, 64 << 10), (8_000, 64 << 10), (1 << 20, 1 << 20)]
+        {
+            assert_eq!(region_bytes(frame), bytes, "{frame}");
+        }
+        let mut fragmenter = Fragmenter::new(1_400, 0);
+        fragmenter.encode(&LpPacket::default());
+        assert!(fragmenter.buffer.capacity() < 256);
+    }
+
+    #[test]
     fn frames_fit_with_added_fields() {
         for (length, count) in [(1_364, 1), (1_365, 2), (8_000, 6)] {
             let mut fragmenter = Fragmenter::new(1_400, 0);

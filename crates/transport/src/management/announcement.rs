@@ -193,4 +193,11 @@ mod tests {
         assert_eq!(found.remaining((begin + 1_800) * 1_000), None);
         assert_eq!(announcement().remaining(7), Some(Duration::from_secs(3_600)));
     }
+
+    #[test]
+    fn dates_before_1970_are_none() {
+        assert_eq!(seconds(b"19700101T000000"), Some(0));
+        assert_eq!(seconds(b"19691231T235959"), None);
+        assert_eq!(seconds(b"2024-01-01T0000"), None);
+    }
 }
